@@ -1,0 +1,70 @@
+import type { ServerConfig, ServerTarget } from "./record.ts";
+import { argSecrets, looksSecret, queryItems, splitUrl } from "./secrets.ts";
+
+/** Stands for what is not shown. */
+const MASK = "***";
+
+/** `stdio: npx -y server`, `http: https://host/mcp`, or the transport alone where the target is not to be shown. */
+export function displayServer({ target, policy }: Pick<ServerConfig, "target" | "policy">): string {
+  return policy.showTarget ? `${target.kind}: ${displayTarget(target)}` : target.kind;
+}
+
+/**
+ * A server's command line or address for people, as configured: variables are shown by name, not by value. Masked are
+ * an address' user and query values, arguments that are secrets by their name or their looks, and whatever equals a
+ * configured environment or header value. It is one line only if the configuration is; a terminal gets it sanitised.
+ */
+export function displayTarget(target: ServerTarget): string {
+  if (target.kind === "http") return maskValues(maskUrl(target.url), target.headers);
+  const secrets = new Map(argSecrets(target.args).map((secret) => [secret.index, secret.start]));
+  const args = target.args.map((arg, index) => {
+    const start = secrets.get(index) ?? arg.length;
+    const secret = arg.slice(start);
+    return maskUrl(arg.slice(0, start)) + (secret === "" || isReference(secret) ? secret : MASK);
+  });
+  return [target.command, ...args].map((word) => quoteWord(maskValues(word, target.env))).join(" ");
+}
+
+/** A secret that is only named here is not given away. */
+function isReference(text: string): boolean {
+  return /^(?:bearer\s+)?\$(?:\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)$/i.test(text);
+}
+
+function maskUrl(text: string): string {
+  const parts = splitUrl(text);
+  if (parts === undefined) return text;
+  const user = parts.userinfo === undefined ? "" : `${MASK}@`;
+  const query = parts.query === undefined ? "" : `?${maskQuery(parts.query)}`;
+  const fragment = parts.fragment === undefined ? "" : `#${MASK}`;
+  return parts.start + user + parts.hostAndPath.split("/").map(maskSegment).join("/") + query + fragment;
+}
+
+function maskQuery(query: string): string {
+  return queryItems(query)
+    .map(({ name, value }) => (name === undefined ? (value === "" ? "" : MASK) : `${name}=${value === "" ? "" : MASK}`))
+    .join("&");
+}
+
+/** Some services put the key into the path: a long piece of letters and digits is taken for one. */
+function maskSegment(segment: string): string {
+  return /^[A-Za-z0-9_=-]{24,}$/.test(segment) && /\d/.test(segment) && /[A-Za-z]/.test(segment) ? MASK : segment;
+}
+
+/** Long values and those of secrets are masked wherever they occur; short ones (`node`, `true`) only as a whole. */
+function maskValues(text: string, values: Readonly<Record<string, string>>): string {
+  let masked = text;
+  const longestFirst = Object.entries(values).sort(([, a], [, b]) => b.length - a.length);
+  for (const [name, value] of longestFirst) {
+    if (isReference(value)) continue;
+    if (value.length >= 8 || (value !== "" && looksSecret(name))) masked = masked.replaceAll(value, MASK);
+    else if (value.length >= 4 && (masked === value || masked.endsWith(`=${value}`))) {
+      masked = masked.slice(0, -value.length) + MASK;
+    }
+  }
+  return masked;
+}
+
+/** Words with blanks or quotes in them are quoted, so that one argument is seen to be one. */
+function quoteWord(word: string): string {
+  return /^[^\s"'`\\\p{Cc}]+$/u.test(word) ? word : JSON.stringify(word);
+}

@@ -1,0 +1,132 @@
+import { type JsonDocument, type JsonNode, positionOf } from "./json-file.ts";
+import { quote } from "./problems.ts";
+import type { ConfigProblem, FilePosition } from "./record.ts";
+import { trimHidden } from "./white-space.ts";
+
+/** One `"key": value` of an entry. It keeps its file, because a merged entry may have fields from several. */
+export interface Field {
+  readonly document: JsonDocument;
+  readonly key: JsonNode;
+  readonly value: JsonNode;
+}
+
+/** One server as written, before anything but its name was looked at. */
+export interface Entry {
+  readonly name: string;
+  readonly source: FilePosition;
+  /** Absent when the entry is not an object, which has been reported: it still stands for its name. */
+  readonly fields?: ReadonlyMap<string, Field>;
+}
+
+/**
+ * The entries under `mcpServers`, by name, in either of the two shapes people use: an array of objects with a `name`
+ * (S1-07) or an object whose keys are the names (S3-01). What cannot be an entry is reported and left out.
+ */
+export function readEntries(document: JsonDocument, problems: ConfigProblem[]): Map<string, Entry> {
+  const entries = new Map<string, Entry>();
+  const report: Report = (severity, node, message, server) => {
+    problems.push({ ...positionOf(document, node), severity, message, ...(server === undefined ? {} : { server }) });
+  };
+  if (document.root.type !== "object") {
+    report("error", document.root, 'This file must hold an object with the key "mcpServers".');
+    return entries;
+  }
+  const list = fieldsOf(document, document.root).get("mcpServers")?.value;
+  if (list === undefined) return entries;
+
+  if (list.type === "object") {
+    for (const property of list.children ?? []) {
+      const [key, value] = property.children ?? [];
+      if (key === undefined || value === undefined) continue;
+      const name = readName(key, report);
+      if (name === undefined) continue;
+      const earlier = entries.get(name);
+      if (earlier !== undefined) {
+        const { line } = earlier.source;
+        report("warning", key, `Server ${quote(name)} is also on line ${line}; this later entry is used.`, name);
+      }
+      entries.set(name, toEntry(document, name, key, value, report));
+    }
+  } else if (list.type === "array") {
+    for (const value of list.children ?? []) readItem(document, value, entries, report);
+  } else {
+    report(
+      "error",
+      list,
+      '"mcpServers" must be an object with a key for each server, or an array of objects with a "name".',
+    );
+  }
+  return entries;
+}
+
+type Report = (severity: ConfigProblem["severity"], node: JsonNode, message: string, server?: string) => void;
+
+/**
+ * Adds one item of the array. Two items may share a name only if at most one of them is switched on: people keep the
+ * other variant of a server that way.
+ */
+function readItem(document: JsonDocument, value: JsonNode, entries: Map<string, Entry>, report: Report): void {
+  if (value.type !== "object") {
+    report("error", value, 'Each item of "mcpServers" must be an object with a "name".');
+    return;
+  }
+  const fields = fieldsOf(document, value);
+  const disabled = isDisabled(fields);
+  const nameNode = fields.get("name")?.value;
+  if (nameNode === undefined) {
+    if (!disabled) report("error", value, 'This server has no "name"; give it one that no other server has.');
+    return;
+  }
+  const name = readName(nameNode, report);
+  if (name === undefined) return;
+  const earlier = entries.get(name);
+  if (earlier !== undefined && !isDisabled(earlier.fields)) {
+    if (disabled) return;
+    const message = `The name ${quote(name)} is taken by the server on line ${earlier.source.line}; this one is not used. Rename it.`;
+    report("error", nameNode, message, name);
+    return;
+  }
+  entries.set(name, toEntry(document, name, value, value, report));
+}
+
+function toEntry(document: JsonDocument, name: string, at: JsonNode, value: JsonNode, report: Report): Entry {
+  const source = positionOf(document, at);
+  if (value.type === "object") return { name, source, fields: fieldsOf(document, value) };
+  report("error", value, `Server ${quote(name)} must be an object with a "command" or a "url".`, name);
+  return { name, source };
+}
+
+/** A server's name, from a key or a `name`. Names travel into prompts, terminals and file names. */
+function readName(node: JsonNode, report: Report): string | undefined {
+  if (node.type !== "string") {
+    report("error", node, '"name" must be a string.');
+    return undefined;
+  }
+  const written = String(node.value);
+  const name = trimHidden(written);
+  if (name === "") {
+    report("error", node, "A server needs a name that is not empty.");
+    return undefined;
+  }
+  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
+    report("error", node, `The server name ${quote(name)} holds an invisible character; remove it.`);
+    return undefined;
+  }
+  if (name !== written) report("warning", node, `White space around the server name ${quote(name)} was ignored.`, name);
+  return name;
+}
+
+/** The properties of an object by key; of two with one key the later counts, as everywhere in JSON. */
+export function fieldsOf(document: JsonDocument, object: JsonNode): Map<string, Field> {
+  const fields = new Map<string, Field>();
+  for (const property of object.children ?? []) {
+    const [key, value] = property.children ?? [];
+    if (key !== undefined && value !== undefined) fields.set(String(key.value), { document, key, value });
+  }
+  return fields;
+}
+
+/** `disabled: true` (S1-14) or `enabled: false`. Such an entry is not looked at any further, so it may hold anything. */
+export function isDisabled(fields: ReadonlyMap<string, Field> | undefined): boolean {
+  return fields?.get("disabled")?.value.value === true || fields?.get("enabled")?.value.value === false;
+}

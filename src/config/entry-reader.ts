@@ -1,0 +1,140 @@
+import type { Entry, Field } from "./entries.ts";
+import { fieldsOf } from "./entries.ts";
+import { type JsonNode, positionOf } from "./json-file.ts";
+import { quote } from "./problems.ts";
+import type { ConfigProblem } from "./record.ts";
+import { trimHidden } from "./white-space.ts";
+
+/**
+ * Reads one entry's fields by kind. A field of the wrong kind is reported at its place and read as absent; `failed`
+ * tells afterwards whether the entry may be used. Messages name fields, never their values.
+ */
+export interface EntryReader {
+  readonly failed: boolean;
+  has(field: string): boolean;
+  /** A string without the white space around it, which is reported; `undefined` when absent or blank. */
+  text(field: string): string | undefined;
+  /** A list of strings, taken to the letter. */
+  texts(field: string): readonly string[];
+  /** An object of strings; numbers and booleans count as the text they are written as. Values are taken to the letter. */
+  textMap(field: string): ReadonlyMap<string, MapItem>;
+  boolean(field: string): boolean | undefined;
+  /** Whether the field is `true`; anything else is no. */
+  isTrue(field: string): boolean;
+  /** A number above zero. */
+  positive(field: string): number | undefined;
+  /** Reports at the field, or at the entry when it has none of that name. */
+  error(field: string | undefined, message: string): void;
+  errorAt(field: Field, message: string): void;
+  warning(field: string | undefined, message: string): void;
+  warningAt(field: Field, message: string): void;
+}
+
+export interface MapItem {
+  readonly field: Field;
+  readonly value: string;
+}
+
+export function createEntryReader(entry: Entry, problems: ConfigProblem[]): EntryReader {
+  const fields: ReadonlyMap<string, Field> = entry.fields ?? new Map();
+  let failed = entry.fields === undefined;
+
+  function report(severity: ConfigProblem["severity"], field: Field | undefined, message: string): void {
+    if (severity === "error") failed = true;
+    const position = field === undefined ? entry.source : positionOf(field.document, field.value);
+    problems.push({ ...position, severity, server: entry.name, message: `Server ${quote(entry.name)}: ${message}` });
+  }
+
+  /** The field, if its value is of that kind. */
+  function typed(name: string, type: JsonNode["type"], wanted: string): Field | undefined {
+    const field = fields.get(name);
+    if (field === undefined || field.value.type === type) return field;
+    report("error", field, `"${name}" must be ${wanted}, not ${kindOf(field.value)}.`);
+    return undefined;
+  }
+
+  return {
+    get failed() {
+      return failed;
+    },
+    has: (name) => fields.has(name),
+    text(name) {
+      const field = typed(name, "string", "a string");
+      if (field === undefined) return undefined;
+      const written = String(field.value.value);
+      const text = trimHidden(written);
+      if (text === "") return undefined;
+      if (text !== written) report("warning", field, `white space around "${name}" was ignored.`);
+      return text;
+    },
+    texts(name) {
+      const field = typed(name, "array", "an array of strings");
+      if (field === undefined) return [];
+      const texts: string[] = [];
+      for (const [index, item] of (field.value.children ?? []).entries()) {
+        if (item.type === "string") texts.push(String(item.value));
+        else report("error", { ...field, value: item }, `"${name}[${index}]" must be a string, not ${kindOf(item)}.`);
+      }
+      return texts;
+    },
+    textMap(name) {
+      const map = new Map<string, MapItem>();
+      const object = typed(name, "object", "an object of strings");
+      if (object === undefined) return map;
+      for (const [written, field] of fieldsOf(object.document, object.value)) {
+        const key = trimHidden(written);
+        const value = textOf(field);
+        if (value === undefined) {
+          report(
+            "error",
+            field,
+            `the value of ${quote(key)} in "${name}" must be a string, not ${kindOf(field.value)}.`,
+          );
+          continue;
+        }
+        if (key !== written)
+          report("warning", field, `white space around the name ${quote(key)} in "${name}" was ignored.`);
+        map.set(key, { field, value });
+      }
+      return map;
+    },
+    boolean(name) {
+      return typed(name, "boolean", "true or false")?.value.value;
+    },
+    isTrue: (name) => fields.get(name)?.value.value === true,
+    positive(name) {
+      const field = typed(name, "number", "a number");
+      if (field === undefined) return undefined;
+      const value = Number(field.value.value);
+      if (value > 0 && Number.isFinite(value)) return value;
+      report("error", field, `"${name}" must be a number above zero.`);
+      return undefined;
+    },
+    error: (name, message) => report("error", name === undefined ? undefined : fields.get(name), message),
+    errorAt: (field, message) => report("error", field, message),
+    warning: (name, message) => report("warning", name === undefined ? undefined : fields.get(name), message),
+    warningAt: (field, message) => report("warning", field, message),
+  };
+}
+
+/** A scalar as the person wrote it: `1.10` stays `1.10`. */
+function textOf({ document, value }: Field): string | undefined {
+  if (value.type === "string") return String(value.value);
+  if (value.type !== "number" && value.type !== "boolean") return undefined;
+  return document.text.slice(value.offset, value.offset + value.length);
+}
+
+function kindOf(node: JsonNode): string {
+  switch (node.type) {
+    case "array":
+      return "an array";
+    case "object":
+      return "an object";
+    case "null":
+      return "null";
+    case "boolean":
+      return "true or false";
+    default:
+      return `a ${node.type}`;
+  }
+}

@@ -1,0 +1,174 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
+import { homedir } from "node:os";
+import { describe, expect, it } from "vitest";
+import { expandTarget } from "./expand.ts";
+import type { HttpTarget, StdioTarget } from "./record.ts";
+
+const VERBATIM = { unsetVariable: "verbatim" } as const;
+const EMPTY = { unsetVariable: "empty" } as const;
+
+function stdio(rest: Partial<StdioTarget>): StdioTarget {
+  return { kind: "stdio", command: "x", args: [], env: {}, ...rest };
+}
+
+function http(url: string, headers: Record<string, string> = {}): HttpTarget {
+  return { kind: "http", url, headers };
+}
+
+/** What one argument becomes. */
+function arg(text: string, env: Record<string, string>, policy: typeof VERBATIM | typeof EMPTY = VERBATIM): string {
+  const { target } = expandTarget(stdio({ args: [text] }), policy, env);
+  return target.kind === "stdio" ? (target.args[0] ?? "") : "";
+}
+
+describe("variables", () => {
+  it("are replaced in both spellings, anywhere in a value", () => {
+    const env = { A: "1", A_B: "2", _x9: "3" };
+    expect(arg("$A", env)).toBe("1");
+    expect(arg("${A}", env)).toBe("1");
+    expect(arg("<$A_B|${A}_B|$A-B|$_x9>", env)).toBe("<2|1_B|1-B|3>");
+    expect(arg("$A$A${A}", env)).toBe("111");
+  });
+
+  it("leave everything else with a dollar sign alone", () => {
+    for (const text of ["$5", "$", "a$", "$ A", "${bad name}", "${}", "${9}", "${A", "$-", "${A:-x}", "$(A)"]) {
+      expect(arg(text, { A: "1", bad: "2" }), text).toBe(text);
+    }
+    expect(arg("$$A", { A: "1" })).toBe("$1");
+  });
+
+  it("are not looked for in what they are replaced by", () => {
+    expect(arg("$A", { A: "$B ${B} $& $1", B: "2" })).toBe("$B ${B} $& $1");
+  });
+
+  it("that are not set stay or vanish by policy, and are named once", () => {
+    const target = stdio({ args: ["a$NOPE", "${NOPE}b", "$OTHER", "$SET"] });
+    const env = { SET: "" };
+    const verbatim = expandTarget(target, VERBATIM, env);
+    expect(verbatim.target).toMatchObject({ args: ["a$NOPE", "${NOPE}b", "$OTHER", ""] });
+    expect(verbatim.unset).toEqual(["NOPE", "OTHER"]);
+    const empty = expandTarget(target, EMPTY, env);
+    expect(empty.target).toMatchObject({ args: ["a$NOPE", "b", "$OTHER", ""] });
+    expect(empty.unset).toEqual(["NOPE", "OTHER"]);
+  });
+
+  it("are replaced in every value and in no name", () => {
+    const env = { V: "v", HOME: "/h" };
+    expect(
+      expandTarget(stdio({ command: "$V", args: ["$V"], env: { $V: "$V" }, cwd: "/$V" }), VERBATIM, env).target,
+    ).toEqual({
+      kind: "stdio",
+      command: "v",
+      args: ["v"],
+      env: { $V: "v" },
+      cwd: "/v",
+    });
+    expect(expandTarget(http("https://$V/", { $V: "a ${V}" }), VERBATIM, env).target).toEqual({
+      kind: "http",
+      url: "https://v/",
+      headers: { $V: "a v" },
+    });
+  });
+});
+
+describe("any text", () => {
+  it("stays as it is when no variable is set and unset ones are kept", () => {
+    const pieces = ["$", "{", "}", "A", "_", "9", " ", "$A", "${A}", "~/", "\\", "é"];
+    for (let round = 0; round < pieces.length ** 4; round++) {
+      let text = "";
+      for (let rest = round; rest > 0; rest = Math.floor(rest / pieces.length)) text += pieces[rest % pieces.length];
+      expect(arg(text, {})).toBe(text);
+    }
+  });
+});
+
+describe("~", () => {
+  it("is the home at the start of the command and the directory", () => {
+    const { target } = expandTarget(stdio({ command: "~/bin/$X", cwd: "~", args: ["~/a"] }), VERBATIM, {
+      HOME: "/h$X",
+      X: "y",
+    });
+    expect(target).toMatchObject({ command: "/h$X/bin/y", cwd: "/h$X", args: ["~/a"] });
+    expect(expandTarget(stdio({ command: "~other/x", cwd: "a/~/b" }), VERBATIM, { HOME: "/h" }).target).toMatchObject({
+      command: "~other/x",
+      cwd: "a/~/b",
+    });
+    expect(expandTarget(stdio({ command: "~/x" }), VERBATIM, {}).target).toMatchObject({ command: `${homedir()}/x` });
+  });
+});
+
+describe("secrets", () => {
+  function secretsOf(target: StdioTarget | HttpTarget, env: Record<string, string> = {}): string[] {
+    return expandTarget(target, VERBATIM, env).secrets.map(({ key, value }) => `${key}=${value}`);
+  }
+
+  it("are all environment values, raw and expanded", () => {
+    expect(secretsOf(stdio({ env: { A: "p-$V", B: "plain", C: "" } }), { V: "1" })).toEqual([
+      "A=p-$V",
+      "B=plain",
+      "A=p-1",
+    ]);
+  });
+
+  it("are variables called like one, as parts of something longer too", () => {
+    const secrets = secretsOf(stdio({ args: ["x:$MY_TOKEN"], env: { DSN: "db?u=$DB_PASS" } }), {
+      MY_TOKEN: "t1",
+      DB_PASS: "p1",
+    });
+    expect(secrets).toEqual(expect.arrayContaining(["MY_TOKEN=t1", "DB_PASS=p1", "DSN=db?u=p1"]));
+    expect(secretsOf(stdio({ command: "$ROOT/x" }), { ROOT: "/usr" })).toEqual([]);
+  });
+
+  it("are header values and the credentials in them", () => {
+    const secrets = secretsOf(http("https://h/", { Authorization: "Bearer $T", "X-Api-Key": "k1" }), { T: "abc" });
+    expect(secrets).toEqual(
+      expect.arrayContaining([
+        "Authorization=Bearer abc",
+        "Authorization=abc",
+        "Authorization=Bearer $T",
+        "X-Api-Key=k1",
+      ]),
+    );
+  });
+
+  it("are not the bare scheme when the variable behind it is empty", () => {
+    const { secrets } = expandTarget(http("https://h/", { Authorization: "Bearer $NOPE" }), EMPTY, {});
+    expect(secrets.map(({ value }) => value)).toEqual(["Bearer $NOPE", "$NOPE"]);
+  });
+
+  it("are the user and the query values of an address, as written and decoded", () => {
+    const secrets = secretsOf(http("https://us%40er:p%2Fw@h/mcp?key=a%20b&x&y=#z"));
+    expect(secrets).toEqual([
+      "user=us%40er",
+      "user=us@er",
+      "password=p%2Fw",
+      "password=p/w",
+      "key=a%20b",
+      "key=a b",
+      "query=x",
+    ]);
+  });
+
+  it("are arguments that are secrets by name or looks, and passwords in addresses", () => {
+    const args = [
+      "--api-key",
+      "k1",
+      "--mode=fast",
+      "--db=postgres://u:pw1@h/d?token=t1&x=2",
+      "ghp_abcdef",
+      "Authorization: Bearer b1",
+    ];
+    const secrets = secretsOf(stdio({ args, env: { URL: "https://u:pw2@h/" } }));
+    for (const value of [
+      "--api-key=k1",
+      "password=pw1",
+      "token=t1",
+      "token=ghp_abcdef",
+      "Authorization=b1",
+      "password=pw2",
+    ]) {
+      expect(secrets).toContain(value);
+    }
+    expect(secrets.some((secret) => /fast|=2$|=u$/.test(secret))).toBe(false);
+  });
+});

@@ -1,0 +1,89 @@
+import { mkdirSync } from "node:fs";
+import { afterEach, describe, expect, it } from "vitest";
+import { removeHomes, testHome } from "./config.fixture.ts";
+import { parseJson, positionOf, readJsonFile } from "./json-file.ts";
+
+afterEach(removeHomes);
+
+function problemOf(text: string) {
+  const parsed = parseJson("/f.json", text);
+  if (parsed.kind !== "broken") throw new Error(`not broken: ${text}`);
+  return parsed.problem;
+}
+
+describe("parseJson", () => {
+  it("reads comments and trailing commas", () => {
+    const parsed = parseJson("/f.json", '// one\n{ /* two */ "a": [1, 2,], }\n');
+    expect(parsed.kind).toBe("document");
+  });
+
+  it("takes a blank file for none", () => {
+    for (const text of ["", "  \n\t", "// nothing\n", "/* nothing */"])
+      expect(parseJson("/f.json", text).kind).toBe("absent");
+  });
+
+  it("places a syntax error, and says what it is", () => {
+    const cases: [string, number, number, RegExp][] = [
+      ['{\n  "a": 1\n  "b": 2\n}', 3, 3, /comma is missing/],
+      ['{\n  "a" 1 }', 2, 7, /colon is missing/],
+      ["{ a: 1 }", 1, 3, /double quotes/],
+      ["{ 'a': 1 }", 1, 3, /double quotes/],
+      ['{ "a": [1 }', 1, 11, /\]|comma/],
+      ['{ "a": 1', 1, 9, /closing \}/],
+      ["{} x", 1, 4, /not allowed/],
+      ['{ "a": }', 1, 8, /value is expected/],
+      ['{ "a": "x }', 1, 8, /not closed/],
+      ["/* x", 1, 1, /comment is not closed/],
+      ['{"c":\r\n  "C:\\Users\\me"}', 2, 3, /hexadecimal|written twice/],
+      ['{"c": "D:\\qrs"}', 1, 7, /written twice/],
+    ];
+    for (const [text, line, column, message] of cases) {
+      const problem = problemOf(text);
+      expect([text, problem.line, problem.column, problem.severity]).toEqual([text, line, column, "error"]);
+      expect(problem.message).toMatch(message);
+    }
+  });
+
+  it("survives a document that is nested without end", () => {
+    expect(problemOf("[".repeat(200_000)).message).toMatch(/nested too deeply/);
+  });
+
+  it("counts lines and columns from one", () => {
+    const parsed = parseJson("/f.json", '{\n "a": 1,\r\n\n   "b": 2 }');
+    if (parsed.kind !== "document") throw new Error("not a document");
+    const { document } = parsed;
+    const keys = (document.root.children ?? []).map((property) => positionOf(document, property));
+    expect(keys).toEqual([
+      { file: "/f.json", line: 2, column: 2 },
+      { file: "/f.json", line: 4, column: 4 },
+    ]);
+  });
+});
+
+describe("readJsonFile", () => {
+  it("takes a missing file and a missing folder for none", () => {
+    const { home, write } = testHome();
+    const file = write("file", "{}");
+    expect(readJsonFile(`${home}/none.json`)).toEqual({ kind: "absent" });
+    expect(readJsonFile(`${home}/none/none.json`)).toEqual({ kind: "absent" });
+    expect(readJsonFile(`${file}/none.json`)).toEqual({ kind: "absent" });
+  });
+
+  it("skips a byte order mark, without a column for it", () => {
+    const { write } = testHome();
+    const utf8 = readJsonFile(write("a.json", '\ufeff{"a": 1}'));
+    const utf16 = readJsonFile(write("b.json", Buffer.from('\ufeff{"ä": 1}', "utf16le")));
+    for (const read of [utf8, utf16]) {
+      if (read.kind !== "document") throw new Error("not a document");
+      expect(read.document.root.offset).toBe(0);
+    }
+  });
+
+  it("reports what is not a file or not text", () => {
+    const { home, write } = testHome();
+    mkdirSync(`${home}/folder.json`);
+    expect(readJsonFile(`${home}/folder.json`)).toMatchObject({ kind: "broken", problem: { line: 1, column: 1 } });
+    const latin1 = readJsonFile(write("latin1.json", Buffer.from('{"ä": 1}', "latin1")));
+    expect(latin1).toMatchObject({ kind: "broken", problem: { message: expect.stringMatching(/not UTF-8/) } });
+  });
+});

@@ -1,0 +1,118 @@
+import { readFileSync, statSync } from "node:fs";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import type { ConfigProblem, FilePosition } from "./record.ts";
+
+export type JsonNode = Node;
+
+/** A parsed file whose nodes know where they stand. */
+export interface JsonDocument {
+  readonly file: string;
+  readonly text: string;
+  readonly root: JsonNode;
+}
+
+/** `absent` also stands for a file that holds nothing but white space and comments. */
+export type JsonFile =
+  | { readonly kind: "absent" }
+  | { readonly kind: "document"; readonly document: JsonDocument }
+  | { readonly kind: "broken"; readonly problem: ConfigProblem };
+
+/** No configuration is this large: whatever it is, parsing it would only delay the start of the agent. */
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads JSON with comments and trailing commas. A byte order mark is skipped and UTF-16 with one is understood, as some
+ * Windows editors write it. With a syntax error the file gives one problem at its place and nothing else: half a file
+ * may lack the very line that switches a server off.
+ */
+export function readJsonFile(file: string): JsonFile {
+  let text: string;
+  try {
+    const stat = statSync(file);
+    if (!stat.isFile()) return broken({ file, line: 1, column: 1 }, "This is not a regular file, so it was not read.");
+    if (stat.size > MAX_FILE_BYTES) {
+      return broken({ file, line: 1, column: 1 }, "This file is larger than 16 MiB, so it was not read.");
+    }
+    text = decode(readFileSync(file));
+  } catch (thrown) {
+    const code = errorCode(thrown);
+    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
+    return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
+  }
+  return parseJson(file, text);
+}
+
+/** The parsing half of `readJsonFile`. */
+export function parseJson(file: string, text: string): JsonFile {
+  const errors: ParseError[] = [];
+  let root: JsonNode | undefined;
+  try {
+    root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
+  } catch {
+    return broken({ file, line: 1, column: 1 }, "This file is nested too deeply to be read.");
+  }
+  // Only the first error: those after it are mostly its echo.
+  const error = errors[0];
+  if (error !== undefined) {
+    const what = SYNTAX_ERRORS[printParseErrorCode(error.error)] ?? "it is not valid JSON here";
+    return broken(
+      positionAt(file, text, error.offset),
+      `This file is not used because of a mistake in its syntax: ${what}.`,
+    );
+  }
+  return root === undefined ? { kind: "absent" } : { kind: "document", document: { file, text, root } };
+}
+
+/** Where a node begins. */
+export function positionOf(document: JsonDocument, node: JsonNode): FilePosition {
+  return positionAt(document.file, document.text, node.offset);
+}
+
+function positionAt(file: string, text: string, offset: number): FilePosition {
+  let line = 1;
+  let lineStart = 0;
+  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", lineStart)) {
+    line++;
+    lineStart = end + 1;
+  }
+  return { file, line, column: offset - lineStart + 1 };
+}
+
+/** Throws a TypeError with code ERR_ENCODING_INVALID_ENCODED_DATA for bytes that are not text. */
+function decode(bytes: Uint8Array): string {
+  const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
+  return new TextDecoder(utf16, { fatal: true }).decode(bytes);
+}
+
+function broken(position: FilePosition, message: string): JsonFile {
+  return { kind: "broken", problem: { ...position, severity: "error", message } };
+}
+
+function errorCode(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
+}
+
+const READ_ERRORS: Readonly<Record<string, string>> = {
+  EACCES: "permission denied (EACCES)",
+  EPERM: "permission denied (EPERM)",
+  ELOOP: "its symbolic links form a loop (ELOOP)",
+  ERR_ENCODING_INVALID_ENCODED_DATA: "it is not UTF-8 text",
+};
+
+const SYNTAX_ERRORS: Readonly<Record<string, string>> = {
+  InvalidSymbol: "this word or character is not allowed here (strings and names need double quotes)",
+  InvalidNumberFormat: "this is not a number",
+  PropertyNameExpected: "a name in double quotes is expected here",
+  ValueExpected: "a value is expected here",
+  ColonExpected: "a colon is missing here",
+  CommaExpected: "a comma is missing before this",
+  CloseBraceExpected: "a closing } is missing",
+  CloseBracketExpected: "a closing ] is missing",
+  EndOfFileExpected: "there is something after the end of the document",
+  UnexpectedEndOfComment: "this comment is not closed",
+  UnexpectedEndOfString: "this string is not closed",
+  UnexpectedEndOfNumber: "this number is incomplete",
+  InvalidUnicode: "this \\u escape needs four hexadecimal digits",
+  InvalidEscapeCharacter: "a backslash in a string must be written twice (\\\\)",
+  InvalidCharacter: "a control character in a string must be written as an escape",
+};

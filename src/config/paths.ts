@@ -1,0 +1,47 @@
+import { isAbsolute, join, resolve } from "node:path";
+
+/** Environment variables by name, as in `process.env`. */
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What the paths depend on; passed in, so that nothing here reads the real home of the person running a test. */
+export interface Surroundings {
+  readonly env: Env;
+  /** The home directory. */
+  readonly home: string;
+}
+
+/** The files servers are read from. */
+export interface ConfigPaths {
+  /** The agent's own settings file; its `mcpServers` is one key among many. */
+  readonly settings: string;
+  /** mcp.json files, from the lowest to the one that overrides the others. */
+  readonly mcpJson: readonly string[];
+}
+
+/** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
+export function agentDir({ env, home }: Surroundings): string {
+  const configured = env.PI_CODING_AGENT_DIR?.trim();
+  return configured ? resolve(expandHome(configured, home)) : join(home, ".pi", "agent");
+}
+
+/** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
+export function userConfigDir({ env, home }: Surroundings): string {
+  const configured = env.XDG_CONFIG_HOME?.trim();
+  return configured && isAbsolute(configured) ? configured : join(home, ".config");
+}
+
+/** Should both variables point to one directory, its mcp.json is read once. */
+export function configPaths(surroundings: Surroundings): ConfigPaths {
+  const agent = agentDir(surroundings);
+  const user = join(userConfigDir(surroundings), "mcp");
+  return {
+    settings: join(agent, "settings.json"),
+    mcpJson: [...new Set([join(user, "mcp.json"), join(agent, "mcp.json")])],
+  };
+}
+
+/** Replaces a leading `~`, alone or before a separator. `~name` means another person's home and is left alone. */
+export function expandHome(path: string, home: string): string {
+  if (path === "~") return home;
+  return /^~[/\\]/.test(path) ? join(home, path.slice(2)) : path;
+}

@@ -1,0 +1,87 @@
+import type { EntryReader } from "./entry-reader.ts";
+import type { ServerConfig, ServerPolicy } from "./record.ts";
+
+/** The longest time a timer of Node can wait (2^31 - 1 ms, 24.8 days); a longer limit is no limit. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** No server answers reliably within this: such a limit was meant in seconds. */
+const MIN_PLAUSIBLE_MS = 100;
+
+/** `timeout` counts seconds, but milliseconds in other programs: above an hour it was most likely meant so. */
+const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
+
+/**
+ * The origin's defaults with what the entry says instead. `requestTimeoutMs` (S3-51) sets both limits; `timeout` and
+ * `tool_timeout_sec` (seconds) set the limit of a call, `startup_timeout_sec` (seconds) that of the start. The more
+ * special field wins.
+ */
+export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerPolicy {
+  const both = requestTimeoutMs(reader);
+  const start = secondsMs(reader, "startup_timeout_sec");
+  const timeout = timeoutMs(reader);
+  const call = secondsMs(reader, "tool_timeout_sec");
+  return {
+    ...defaults,
+    protocolVersion: protocolVersion(reader) ?? defaults.protocolVersion,
+    startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
+    callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
+  };
+}
+
+/**
+ * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own. The other words other programs know
+ * (`codemode`, `deferred`, `hidden`) and a list in `directTools` are accepted and mean the gateway.
+ */
+export function readExposure(reader: EntryReader): ServerConfig["exposure"] {
+  const exposure = reader.text("exposure")?.toLowerCase();
+  if (exposure === "direct") return "direct";
+  if (exposure !== undefined) {
+    if (!GATEWAY_EXPOSURES.has(exposure)) {
+      reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
+    }
+    return "gateway";
+  }
+  return reader.isTrue("directTools") ? "direct" : "gateway";
+}
+
+const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
+  "gateway",
+  "codemode",
+  "deferred",
+  "codemode-deferred",
+  "hidden",
+]);
+
+function requestTimeoutMs(reader: EntryReader): number | undefined {
+  const value = reader.positive("requestTimeoutMs");
+  if (value === undefined) return undefined;
+  if (value >= MIN_PLAUSIBLE_MS) return Math.min(Math.round(value), MAX_TIMER_MS);
+  reader.warning(
+    "requestTimeoutMs",
+    '"requestTimeoutMs" counts milliseconds and is too short to be meant so; it is not used.',
+  );
+  return undefined;
+}
+
+function timeoutMs(reader: EntryReader): number | undefined {
+  const value = secondsMs(reader, "timeout");
+  if (value === undefined || value <= MAX_PLAUSIBLE_TIMEOUT_S * 1000) return value;
+  reader.warning(
+    "timeout",
+    '"timeout" counts seconds and is longer than an hour, so it is not used; write "tool_timeout_sec" if it is meant, or "requestTimeoutMs" for milliseconds.',
+  );
+  return undefined;
+}
+
+function secondsMs(reader: EntryReader, field: string): number | undefined {
+  const value = reader.positive(field);
+  return value === undefined ? undefined : Math.min(Math.max(1, Math.round(value * 1000)), MAX_TIMER_MS);
+}
+
+function protocolVersion(reader: EntryReader): string | undefined {
+  const value = reader.text("protocolVersion");
+  if (value !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(value)) {
+    reader.error("protocolVersion", '"protocolVersion" must be the date of a protocol revision, such as "2025-11-25".');
+  }
+  return value;
+}

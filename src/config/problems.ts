@@ -1,0 +1,18 @@
+import type { ConfigProblem } from "./record.ts";
+
+/** One line as compilers write it, which editors turn into a link: `file:line:column: error: message`. */
+export function formatProblem(problem: ConfigProblem): string {
+  const { file, line, column, severity, message } = problem;
+  return `${visible(file)}:${line}:${column}: ${severity}: ${visible(message)}`;
+}
+
+/** A name from a file in quotes, fit for one line of a message. */
+export function quote(name: string): string {
+  const shown = visible(name);
+  return `"${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}"`;
+}
+
+/** File and server names are other people's text: what a terminal would obey or hide becomes `?`. */
+function visible(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "?");
+}

@@ -1,0 +1,89 @@
+/**
+ * The records every room may name: one configured server, whatever dialect it was written in.
+ * Values here are as written (`$TOKEN`, `${HOME}`): they are expanded when the server is started, never before,
+ * so that no hash, cache or listing can hold a secret that came from the environment.
+ */
+
+/** Where a server was configured. It selects defaults (`origins.ts`) and nothing else: no code branches on it. */
+export type Origin = "settings" | "mcpjson";
+
+/** The place in a file, both counted from 1. */
+export interface FilePosition {
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+}
+
+export interface StdioTarget {
+  readonly kind: "stdio";
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  /** Working directory of the process; the session's own when absent. */
+  readonly cwd?: string;
+}
+
+/** Streamable HTTP (2025-03-26 and later). */
+export interface HttpTarget {
+  readonly kind: "http";
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+export type ServerTarget = StdioTarget | HttpTarget;
+
+/** How much of a result a model sees. */
+export interface ResultLimit {
+  /** UTF-8 bytes. */
+  readonly maxBytes: number;
+  readonly maxLines: number;
+}
+
+/** Every default that differs by origin, resolved: code below reads these, never the origin. */
+export interface ServerPolicy {
+  /** Newest protocol revision to ask for in `initialize`. */
+  readonly protocolVersion: string;
+  /** Limit of the handshake and of each listing request, milliseconds. */
+  readonly startTimeoutMs: number;
+  /** Limit of one tool call without progress, milliseconds. */
+  readonly callTimeoutMs: number;
+  /** What an unset variable in a configured value becomes. */
+  readonly unsetVariable: "verbatim" | "empty";
+  readonly resultLimit: ResultLimit;
+  /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
+  readonly redactResults: "patterns" | "values";
+  /** Whether listings show the command line or URL (masked), or the transport alone. */
+  readonly showTarget: boolean;
+}
+
+/** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
+export interface ServerConfig {
+  readonly name: string;
+  readonly origin: Origin;
+  readonly source: FilePosition;
+  readonly target: ServerTarget;
+  readonly policy: ServerPolicy;
+  /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
+  readonly exposure: "gateway" | "direct";
+}
+
+/** Something wrong in a configuration file. The rest of the file works. */
+export interface ConfigProblem extends FilePosition {
+  /** `error`: the named entry (or the whole file) is not used; `warning`: it is used, with a remark. */
+  readonly severity: "error" | "warning";
+  readonly server?: string;
+  /** One sentence: what is wrong and what to write instead. Holds no configured value that may be secret. */
+  readonly message: string;
+}
+
+/** A configured value that must not be shown: what it is called decides how short a value is still hidden. */
+export interface ConfiguredSecret {
+  /** Name of the environment variable, header or parameter. */
+  readonly key: string;
+  readonly value: string;
+}
+
+export interface LoadedConfig {
+  readonly servers: readonly ServerConfig[];
+  readonly problems: readonly ConfigProblem[];
+}

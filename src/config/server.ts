@@ -1,0 +1,23 @@
+import { type Entry, isDisabled } from "./entries.ts";
+import { createEntryReader } from "./entry-reader.ts";
+import { ORIGINS } from "./origins.ts";
+import { readExposure, readPolicy } from "./policy.ts";
+import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
+import { readTarget } from "./target.ts";
+
+/**
+ * One entry as a server, or `undefined` when it is switched off (silently) or wrong (with located problems, all that
+ * are found). Fields that are not known here are no mistake.
+ */
+export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem[]): ServerConfig | undefined {
+  if (entry.fields === undefined || isDisabled(entry.fields)) return undefined;
+  const reader = createEntryReader(entry, problems);
+  const target = readTarget(reader);
+  const policy = readPolicy(reader, ORIGINS[origin]);
+  const exposure = readExposure(reader);
+  // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
+  reader.boolean("disabled");
+  reader.boolean("enabled");
+  if (target === undefined || reader.failed) return undefined;
+  return { name: entry.name, origin, source: entry.source, target, policy, exposure };
+}

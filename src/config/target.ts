@@ -1,0 +1,123 @@
+import type { EntryReader } from "./entry-reader.ts";
+import { quote } from "./problems.ts";
+import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
+import { trimHidden } from "./white-space.ts";
+
+/**
+ * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
+ * means HTTP (S3-43), a `command` means stdio, both together mean that nobody can tell.
+ */
+export function readTarget(reader: EntryReader): ServerTarget | undefined {
+  const declared = declaredTransport(reader);
+  const command = reader.text("command");
+  const url = reader.text("url");
+  if (reader.failed) return undefined;
+  if (command !== undefined && url !== undefined) {
+    reader.error("url", 'has both a "command" and a "url"; remove the one that is not meant.');
+    return undefined;
+  }
+  if (declared === "sse") {
+    reader.error(
+      declaringField(reader),
+      'the older HTTP+SSE transport is not supported yet, so this server is not used. If it also speaks Streamable HTTP, set "type" to "http".',
+    );
+    return undefined;
+  }
+  if (declared === "http" && url === undefined) {
+    reader.error(declaringField(reader), 'is said to be an HTTP server, but has no "url"; add its address.');
+    return undefined;
+  }
+  if (declared === "stdio" && command === undefined) {
+    reader.error(declaringField(reader), 'is said to be a stdio server, but has no "command"; add the program to run.');
+    return undefined;
+  }
+  if (command !== undefined) return readStdio(reader, command);
+  if (url !== undefined) return readHttp(reader, url);
+  reader.error(
+    reader.has("command") ? "command" : reader.has("url") ? "url" : undefined,
+    'has neither a "command" to run nor a "url" to connect to.',
+  );
+  return undefined;
+}
+
+/** Fields in which dialects name the transport; the first that is present counts. */
+const TRANSPORT_FIELDS = ["type", "transport", "transportType"];
+
+/** Spellings in use, without case, `-` and `_`. */
+const TRANSPORTS: Readonly<Record<string, "stdio" | "http" | "sse">> = {
+  stdio: "stdio",
+  local: "stdio",
+  http: "http",
+  streamablehttp: "http",
+  remote: "http",
+  sse: "sse",
+};
+
+function declaringField(reader: EntryReader): string | undefined {
+  return TRANSPORT_FIELDS.find((field) => reader.has(field));
+}
+
+/** The transport the entry names, if it does (S1-10: none is stdio unless there is a `url`). */
+function declaredTransport(reader: EntryReader): "stdio" | "http" | "sse" | undefined {
+  const field = declaringField(reader);
+  const written = field === undefined ? undefined : reader.text(field);
+  if (field === undefined || written === undefined) return undefined;
+  const name = written.toLowerCase().replace(/[-_]/g, "");
+  const transport = Object.hasOwn(TRANSPORTS, name) ? TRANSPORTS[name] : undefined;
+  if (transport === undefined)
+    reader.error(field, `the transport ${quote(written)} is not known; use "stdio" or "http".`);
+  return transport;
+}
+
+function readStdio(reader: EntryReader, command: string): StdioTarget {
+  const args = reader.texts("args");
+  const cwd = reader.text("cwd");
+  const env: [string, string][] = [];
+  for (const [name, { field, value }] of reader.textMap("env")) {
+    if (name === "" || /[=\0]/.test(name))
+      reader.errorAt(field, `${quote(name)} in "env" cannot be the name of a variable.`);
+    if (value.includes("\0")) reader.errorAt(field, `the value of ${quote(name)} in "env" holds a NUL character.`);
+    env.push([name, value]);
+  }
+  // `"C:\new"` is valid JSON with a line feed in it: say what the person must mean.
+  const control = 'holds a control character; write a backslash twice ("\\\\").';
+  if (/\p{Cc}/u.test(command)) reader.error("command", `"command" ${control}`);
+  if (cwd !== undefined && /\p{Cc}/u.test(cwd)) reader.error("cwd", `"cwd" ${control}`);
+  if (args.some((arg) => arg.includes("\0")))
+    reader.error("args", '"args" holds a NUL character, which no program can be given.');
+  return { kind: "stdio", command, args, env: Object.fromEntries(env), ...(cwd === undefined ? {} : { cwd }) };
+}
+
+/** RFC 9110 section 5.6.2, token. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** RFC 9110 section 5.5: visible characters, spaces, tabs, and bytes above them; no line break. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** A value that stands for another one until the server is started. */
+const REFERENCE = /\$(?:[A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})/;
+
+function readHttp(reader: EntryReader, url: string): HttpTarget {
+  // An address with a variable in it can only be judged once that is known.
+  if (!REFERENCE.test(url) && !isHttpUrl(url)) {
+    reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
+  }
+  const headers: [string, string][] = [];
+  for (const [name, { field, value: written }] of reader.textMap("headers")) {
+    const value = trimHidden(written);
+    if (value !== written) reader.warningAt(field, `white space around the header ${quote(name)} was ignored.`);
+    if (!HEADER_NAME.test(name)) reader.errorAt(field, `${quote(name)} in "headers" cannot be the name of a header.`);
+    if (!HEADER_VALUE.test(value)) {
+      reader.errorAt(
+        field,
+        `the header ${quote(name)} holds a line break or another character that headers cannot carry.`,
+      );
+    }
+    headers.push([name, value]);
+  }
+  return { kind: "http", url, headers: Object.fromEntries(headers) };
+}
+
+function isHttpUrl(text: string): boolean {
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
+}

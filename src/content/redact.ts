@@ -1,0 +1,103 @@
+import type { ConfiguredSecret } from "../config/record.ts";
+import { REDACTED, redactPatterns } from "./redact-patterns.ts";
+import { sanitizeText } from "./sanitize.ts";
+
+/** Removes secrets from what a model, a person or a log is to see. Always before the text is cut. */
+export interface Redactor {
+  /** The text with each secret replaced by `[REDACTED]`. */
+  text(text: string): string;
+  /** A copy of a JSON value with its strings redacted, and its numbers where they are a secret. Names of members stay. */
+  json<T>(value: T): T;
+}
+
+/** Values this long are removed wherever they occur; shorter ones only if their name says that they are secret. */
+const MIN_VALUE_CHARS = 4;
+
+const SECRET_NAME = /token|key|secret|pass|auth|cred|bearer/i;
+
+/** No honest value is nested deeper, and a deeper one would exhaust the stack. */
+const MAX_DEPTH = 1000;
+
+/**
+ * A redactor for the values that are configured for a server (S1-15, S1-63); in the mode `patterns` it also removes
+ * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, and
+ * in the forms it takes inside JSON and addresses.
+ */
+export function createRedactor(secrets: Iterable<ConfiguredSecret>, mode: "patterns" | "values"): Redactor {
+  const needles = needlesOf(secrets);
+
+  function redact(text: string): string {
+    const redacted = redactValues(text, needles);
+    return mode === "patterns" ? redactPatterns(redacted) : redacted;
+  }
+
+  function copy(value: unknown, depth: number): unknown {
+    if (typeof value === "string") return redact(value);
+    if (typeof value === "number") return needles.includes(String(value)) ? REDACTED : value;
+    if (typeof value !== "object" || value === null) return value;
+    if (depth > MAX_DEPTH) return REDACTED;
+    if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
+    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item, depth + 1)]));
+  }
+
+  return { text: redact, json: (value) => copy(value, 0) as typeof value };
+}
+
+/** Everything to look for, the longest first. */
+function needlesOf(secrets: Iterable<ConfiguredSecret>): string[] {
+  const needles = new Set<string>();
+  for (const { key, value } of secrets) {
+    const minimum = SECRET_NAME.test(key) ? 1 : MIN_VALUE_CHARS;
+    for (const form of formsOf(value)) if (form.length >= minimum) needles.add(form);
+  }
+  return [...needles].sort((a, b) => b.length - a.length);
+}
+
+function formsOf(value: string): string[] {
+  const forms = new Set([value, value.trim(), sanitizeText(value)]);
+  for (const plain of [...forms]) {
+    const json = JSON.stringify(plain).slice(1, -1);
+    forms.add(json);
+    // A JSON text inside a JSON text.
+    forms.add(JSON.stringify(json).slice(1, -1));
+    // Other writers escape the slash, or everything that is not ASCII.
+    forms.add(json.replaceAll("/", "\\/"));
+    const ascii = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+    forms.add(ascii);
+    forms.add(ascii.replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`));
+    try {
+      forms.add(encodeURIComponent(plain));
+    } catch {
+      // Half of a surrogate pair: no address can hold it.
+    }
+  }
+  return [...forms];
+}
+
+/**
+ * Finds all values in the text as it is and only then replaces, so that values which overlap or contain each other are
+ * covered to the last character, and no value is found inside a mark.
+ */
+function redactValues(text: string, needles: readonly string[]): string {
+  let covered: Uint8Array | undefined;
+  for (const needle of needles) {
+    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
+      covered ??= new Uint8Array(text.length);
+      covered.fill(1, at, at + needle.length);
+    }
+  }
+  if (covered === undefined) return text;
+  for (let at = text.indexOf(REDACTED); at !== -1; at = text.indexOf(REDACTED, at + REDACTED.length)) {
+    covered.fill(0, at, at + REDACTED.length);
+  }
+  let out = "";
+  let at = 0;
+  while (at < text.length) {
+    const start = covered.indexOf(1, at);
+    if (start === -1) break;
+    const end = covered.indexOf(0, start);
+    out += text.slice(at, start) + REDACTED;
+    at = end === -1 ? text.length : end;
+  }
+  return out + text.slice(at);
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from "../../protocol/types.ts";
+import { ArgumentsError, parseArguments } from "../../tools/arguments.ts";
+
+/** `{"a": 1}` as one word, or words like `a=1`. */
+export type CallWords =
+  | { readonly kind: "object"; readonly args: JsonObject | undefined }
+  | { readonly kind: "pairs"; readonly pairs: readonly (readonly [key: string, text: string])[] };
+
+/** Reads the words after the tool's name. Throws ArgumentsError before any server is started. */
+export function readCallWords(words: readonly string[]): CallWords {
+  const first = words[0]?.trim() ?? "";
+  if (words.length <= 1 && (first === "" || /^[[{"]/.test(first))) {
+    return { kind: "object", args: parseArguments(first, "the arguments") };
+  }
+  return { kind: "pairs", pairs: words.map(readPair) };
+}
+
+function readPair(word: string): readonly [string, string] {
+  const at = word.indexOf("=");
+  if (at <= 0) throw new ArgumentsError(`the argument \`${word}\` is neither JSON nor key=value`);
+  return [word.slice(0, at), word.slice(at + 1)];
+}
+
+/** Gives each text the type the tool's schema states; without a statement, JSON where it is JSON and text otherwise. */
+export function argumentsFromPairs(pairs: readonly (readonly [string, string])[], schema: JsonObject): JsonObject {
+  const properties = (schema.properties ?? {}) as Record<string, JsonObject | undefined>;
+  return Object.fromEntries(pairs.map(([key, text]) => [key, typed(key, text, properties[key]?.type)]));
+}
+
+function typed(key: string, text: string, type: unknown): unknown {
+  const types = Array.isArray(type) ? type : type === undefined ? [] : [type];
+  if (types.length === 1 && types[0] === "string") return text;
+  const value = parsed(text);
+  if (types.length === 0) return value === undefined ? text : value;
+  if (value !== undefined && types.some((name) => isOfType(value, name))) return value;
+  if (types.includes("string")) return text;
+  throw new ArgumentsError(`\`${key}\` must be of type ${types.join(" or ")}, not \`${text}\``);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return undefined;
+  }
+}
+
+function isOfType(value: unknown, type: unknown): boolean {
+  switch (type) {
+    case "integer":
+      return Number.isInteger(value);
+    case "array":
+      return Array.isArray(value);
+    case "null":
+      return value === null;
+    case "object":
+      return typeof value === "object" && value !== null && !Array.isArray(value);
+    default:
+      return typeof value === type;
+  }
+}

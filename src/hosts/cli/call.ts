@@ -1,0 +1,57 @@
+import { renderText } from "../../content/render.ts";
+import type { JsonObject } from "../../protocol/types.ts";
+import type { McpSession } from "../../session/session.ts";
+import { ArgumentsError } from "../../tools/arguments.ts";
+import { argumentsFromPairs, readCallWords } from "./arguments.ts";
+import { EXIT } from "./exit-codes.ts";
+import { openSession } from "./open-session.ts";
+import type { CommandOptions, Terminal } from "./terminal.ts";
+
+export interface CallRequest {
+  readonly server: string;
+  readonly tool: string;
+  readonly words: readonly string[];
+}
+
+/** Calls one tool and prints the whole of its result. */
+export async function call(terminal: Terminal, request: CallRequest, options: CommandOptions): Promise<number> {
+  const session = openSession();
+  try {
+    const args = await argumentsOf(session, request, options);
+    const result = await session.callTool(request.server, request.tool, args, options);
+    const text = terminal.json ? JSON.stringify(result.raw) : renderText(result).trimEnd();
+    terminal.write(`${text}\n`);
+    return result.isError ? EXIT.toolError : EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+async function argumentsOf(session: McpSession, request: CallRequest, options: CommandOptions) {
+  const { server, tool } = request;
+  // A missing server is told before anything about its arguments.
+  session.config(server);
+  const named = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      if (error instanceof ArgumentsError) throw new ArgumentsError(`${server} ${tool}: ${error.message}`);
+      throw error;
+    }
+  };
+  const words = named(() => readCallWords(request.words));
+  if (words.kind === "object") return words.args;
+  const schema = await schemaOf(session, server, tool, options);
+  return named(() => argumentsFromPairs(words.pairs, schema));
+}
+
+/** The tool's schema; `{}` for a tool the server does not list, which the call itself then refuses. */
+async function schemaOf(
+  session: McpSession,
+  server: string,
+  tool: string,
+  options: CommandOptions,
+): Promise<JsonObject> {
+  const tools = await session.listTools(server, { signal: options.signal });
+  return tools.find(({ name }) => name === tool)?.inputSchema ?? {};
+}

@@ -1,0 +1,43 @@
+import { displayServer } from "../../config/display.ts";
+import { sanitizeLine } from "../../content/sanitize.ts";
+import type { McpSession } from "../../session/session.ts";
+import { EXIT } from "./exit-codes.ts";
+import { openSession } from "./open-session.ts";
+import type { CommandOptions, Terminal } from "./terminal.ts";
+
+/** `list` reads files only; `list <server>` starts that server and shows its tools. */
+export async function list(terminal: Terminal, server: string | undefined, options: CommandOptions): Promise<number> {
+  const session = openSession();
+  try {
+    if (server === undefined) terminal.write(servers(session, terminal.json));
+    else terminal.write(await tools(session, server, terminal.json, options));
+    return EXIT.ok;
+  } finally {
+    await session.close();
+  }
+}
+
+function servers(session: McpSession, json: boolean): string {
+  const rows = session.servers.map((config) => ({
+    name: config.name,
+    transport: config.target.kind,
+    target: displayServer(config),
+    source: `${config.source.file}:${config.source.line}`,
+  }));
+  if (json) return `${JSON.stringify({ servers: rows })}\n`;
+  if (rows.length === 0) return "No MCP servers are configured. See `pi-mcp --help` for the files that are read.\n";
+  return rows.map(({ name, target }) => `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}\n`).join("");
+}
+
+async function tools(session: McpSession, server: string, json: boolean, options: CommandOptions): Promise<string> {
+  const listed = await session.listTools(server, { signal: options.signal });
+  if (json) {
+    const rows = listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
+    return `${JSON.stringify({ server, tools: rows })}\n`;
+  }
+  if (listed.length === 0) return `MCP server \`${server}\` advertises no tools.\n`;
+  return listed
+    .map(({ name, description = "" }) => `${sanitizeLine(name, 200)}  ${sanitizeLine(description, 200)}`.trimEnd())
+    .join("\n")
+    .concat("\n");
+}

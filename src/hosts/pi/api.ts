@@ -1,0 +1,61 @@
+/**
+ * What this extension uses of pi, as both hosts have it (0.73 and 1.x). Declared here because a built extension that
+ * imports a host package, even for a class, may load a second copy of it; a type test holds these against both hosts.
+ */
+
+export interface PiContext {
+  readonly cwd: string;
+  /** False in print and JSON mode: dialogs and notices go nowhere. */
+  readonly hasUI: boolean;
+  readonly ui: { notify(message: string, type?: "info" | "warning" | "error"): void };
+}
+
+export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
+
+export interface PiToolResult {
+  content: PiContent[];
+  details: unknown;
+  /** Honoured by 1.x; 0.73 is told by the `tool_result` handler. */
+  isError?: boolean;
+}
+
+export interface PiTool {
+  name: string;
+  label: string;
+  description: string;
+  promptSnippet?: string;
+  promptGuidelines?: string[];
+  // biome-ignore lint/suspicious/noExplicitAny: both hosts take plain JSON Schema and type it as a TypeBox schema
+  parameters: any;
+  execute(
+    toolCallId: string,
+    params: unknown,
+    signal: AbortSignal | undefined,
+    onUpdate: ((partial: { content: PiContent[]; details: unknown }) => void) | undefined,
+  ): Promise<PiToolResult>;
+}
+
+export interface PiCompletion {
+  value: string;
+  label: string;
+}
+
+export interface PiCommand {
+  description: string;
+  getArgumentCompletions(prefix: string): PiCompletion[] | null;
+  handler(args: string, ctx: PiContext): Promise<void>;
+}
+
+export interface PiToolResultEvent {
+  toolName: string;
+  details: unknown;
+}
+
+export interface PiApi {
+  registerCommand(name: string, command: PiCommand): void;
+  registerTool(tool: PiTool): void;
+  on(event: "session_start", handler: (event: unknown, ctx: PiContext) => void): unknown;
+  on(event: "session_shutdown", handler: () => Promise<void>): unknown;
+  on(event: "before_agent_start", handler: () => Promise<void>): unknown;
+  on(event: "tool_result", handler: (event: PiToolResultEvent) => { isError: true } | undefined): unknown;
+}

@@ -1,0 +1,5 @@
+/** All that is loaded with the first use of a server, behind one lazy import. */
+export { createSession } from "../../session/create-session.ts";
+export { reportServer, reportServers } from "../../session/report.ts";
+export { directTools } from "../../tools/direct.ts";
+export { runMcpTool } from "../../tools/mcp.ts";

@@ -1,0 +1,17 @@
+/**
+ * The library: a session over the configured MCP servers.
+ *
+ * @example
+ * await using session = createSession(loadConfig({ env: process.env, home: homedir() }), {
+ *   env: process.env,
+ *   cwd: process.cwd(),
+ * });
+ * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
+ */
+export { loadConfig } from "./config/load.ts";
+export type { ConfigProblem, LoadedConfig, ServerConfig } from "./config/record.ts";
+export { type ErrorCategory, McpServerError } from "./error.ts";
+export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
+export type { Surroundings } from "./server/open-transport.ts";
+export { createSession } from "./session/create-session.ts";
+export type { CallOptions, McpSession, RequestOptions, ServerState, ServerStatus } from "./session/session.ts";

@@ -1,0 +1,64 @@
+/**
+ * MCP's shapes as the rest of the product sees them, already decoded leniently. `raw` keeps what the server really
+ * sent, for whoever wants a field we do not name.
+ */
+
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export interface ToolDefinition {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** An object schema; `{type: "object", properties: {}}` where the server gave none. */
+  readonly inputSchema: JsonObject;
+  readonly outputSchema?: JsonObject;
+  readonly annotations: ToolAnnotations;
+  readonly raw: JsonObject;
+}
+
+export type ContentBlock =
+  | { readonly type: "text"; readonly text: string }
+  | { readonly type: "image"; readonly data: string; readonly mimeType: string }
+  | { readonly type: "audio"; readonly data: string; readonly mimeType: string }
+  | {
+      readonly type: "resource";
+      readonly uri: string;
+      readonly mimeType?: string;
+      readonly text?: string;
+      readonly blob?: string;
+    }
+  | {
+      readonly type: "resource_link";
+      readonly uri: string;
+      readonly name?: string;
+      readonly mimeType?: string;
+      readonly description?: string;
+    }
+  | { readonly type: "unknown"; readonly kind: string };
+
+export interface CallToolResult {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+  readonly raw: JsonObject;
+}
+
+export interface Progress {
+  readonly progress: number;
+  readonly total?: number;
+  readonly message?: string;
+}
+
+export interface ServerInfo {
+  readonly name: string;
+  readonly version: string;
+  readonly title?: string;
+}

@@ -1,0 +1,88 @@
+import type { ServerConfig } from "../config/record.ts";
+import type { Redactor } from "../content/redact.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { type ErrorCategory, McpServerError, messageOf } from "../error.ts";
+import { UnsupportedVersion } from "../protocol/legacy.ts";
+import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/rpc.ts";
+import { TransportError } from "../transport/transport.ts";
+
+const INVALID_PARAMS = -32602;
+/** A server's own error text, for a sentence. */
+const SERVER_TEXT_CHARS = 2_000;
+/** What is shown of stderr: the last words, not the whole ring [E017]. */
+const DIAGNOSTIC_CHARS = 4_096;
+
+export interface FailureContext {
+  readonly config: ServerConfig;
+  readonly redactor: Redactor;
+  /** `initialize`: the connection never stood. `request`: it did. */
+  readonly during: "initialize" | "request";
+  /** Raw text of the server's stderr. */
+  readonly diagnostics?: string;
+}
+
+/** Turns whatever a transport or the protocol threw into the one error people and hosts see. */
+export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
+  if (thrown instanceof McpServerError) return thrown;
+  const { config, redactor, during } = context;
+  const { category, text } = explain(thrown, context);
+  const said =
+    category === "cancelled"
+      ? `MCP server \`${config.name}\`: ${text}`
+      : during === "initialize"
+        ? `MCP server \`${config.name}\` failed to initialize: ${text}`
+        : `MCP server \`${config.name}\`: ${text}`;
+  const shown = during === "initialize" ? lastWords(context.diagnostics ?? "", redactor) : "";
+  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics: shown });
+}
+
+interface Explanation {
+  category: ErrorCategory;
+  text: string;
+}
+
+function explain(thrown: unknown, { config, during }: FailureContext): Explanation {
+  const where = `${config.source.file}:${config.source.line}`;
+  if (thrown instanceof RequestCancelled) return { category: "cancelled", text: "the request was cancelled" };
+  if (thrown instanceof RequestTimeout) {
+    return {
+      category: "timeout",
+      text: `${thrown.message}. If it needs longer, raise \`requestTimeoutMs\` in ${where}`,
+    };
+  }
+  if (thrown instanceof RpcError) {
+    const text = sanitizeLine(thrown.message, SERVER_TEXT_CHARS);
+    if (during === "initialize") return { category: "connection", text: `it refused (${thrown.code}): ${text}` };
+    return { category: categoryOfRpcError(thrown), text: `it answered with error ${thrown.code}: ${text}` };
+  }
+  if (thrown instanceof UnsupportedVersion) return { category: "connection", text: sanitizeLine(thrown.message, 300) };
+  if (thrown instanceof TransportError) return { ...explainTransport(thrown, where, during) };
+  return { category: "other", text: sanitizeLine(messageOf(thrown), SERVER_TEXT_CHARS) };
+}
+
+function explainTransport(error: TransportError, where: string, during: FailureContext["during"]): Explanation {
+  switch (error.failure) {
+    case "unauthorized":
+      return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
+    case "unreachable":
+      return { category: "connection", text: `${error.message}. Check its entry in ${where}` };
+    default:
+      if (during === "request" && error.delivery === "unknown") {
+        return { category: "connection", text: `${error.message}. The request may have run; it was not repeated` };
+      }
+      return { category: "connection", text: error.message };
+  }
+}
+
+/** MCP has no code of its own for an unknown tool: servers answer "invalid params" and say it in words. */
+function categoryOfRpcError(error: RpcError): ErrorCategory {
+  if (error.code !== INVALID_PARAMS) return "other";
+  return /\b(unknown tool|tool\b.*\bnot found|no such tool)\b/i.test(error.message) ? "unknown-tool" : "validation";
+}
+
+function lastWords(raw: string, redactor: Redactor): string {
+  const text = redactor.text(sanitizeText(raw)).trim();
+  if (text.length <= DIAGNOSTIC_CHARS) return text;
+  const tail = text.slice(-DIAGNOSTIC_CHARS);
+  return tail.slice(tail.indexOf("\n") + 1);
+}

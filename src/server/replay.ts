@@ -1,0 +1,11 @@
+import { TransportError } from "../transport/transport.ts";
+
+/**
+ * May a request that failed so be sent once more, on a new connection? Only when it is known not to have run: it
+ * never left this process because the connection had already ended, or the server answered that it no longer knows
+ * the session. Everything else may have run, and a call is never repeated behind anyone's back.
+ */
+export function mayReplay(failure: unknown): boolean {
+  if (!(failure instanceof TransportError)) return false;
+  return failure.failure === "session-lost" || (failure.failure === "ended" && failure.delivery === "not-sent");
+}

@@ -1,0 +1,51 @@
+import type { LoadedConfig } from "../config/record.ts";
+import { McpServerError } from "../error.ts";
+import type { Surroundings } from "../server/open-transport.ts";
+import { Server } from "../server/server.ts";
+import type { McpSession, ServerStatus } from "./session.ts";
+
+/** A session that owns its servers: each is a private process or connection, ended with the session. */
+export function createSession(config: LoadedConfig, surroundings: Surroundings): McpSession {
+  const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings)]));
+
+  const find = (name: string): Server => {
+    const server = servers.get(name);
+    if (server) return server;
+    const known = [...servers.keys()].join(", ");
+    const hint = known === "" ? "no MCP servers are configured" : `configured: ${known}`;
+    throw new McpServerError(name, "unknown-server", `no MCP server configured with name \`${name}\`; ${hint}`);
+  };
+
+  const close = async () => {
+    await Promise.all([...servers.values()].map((server) => server.close()));
+  };
+
+  return {
+    servers: config.servers,
+    problems: config.problems,
+    config: (name) => find(name).config,
+    status: (name) => statusOf(find(name)),
+    listTools: async (name, options = {}) => find(name).listTools(options),
+    callTool: async (name, tool, args, options = {}) => find(name).callTool(tool, args, options),
+    reconnect: async (name, options = {}) => {
+      const server = find(name);
+      await server.reconnect(options);
+      await server.listTools(options);
+      return statusOf(server);
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function statusOf(server: Server): ServerStatus {
+  const { toolCount, protocolVersion, pid, trouble } = server;
+  return {
+    name: server.config.name,
+    state: server.state,
+    ...(toolCount !== undefined && { toolCount }),
+    ...(protocolVersion !== undefined && { protocolVersion }),
+    ...(pid !== undefined && { pid }),
+    ...(trouble !== undefined && { error: trouble }),
+  };
+}

@@ -1,0 +1,36 @@
+import type { JsonObject } from "../protocol/types.ts";
+
+/** Arguments that cannot be sent, in words a model can act on. */
+export class ArgumentsError extends Error {
+  override readonly name = "ArgumentsError";
+}
+
+/**
+ * The arguments of a tool call as a model or a shell wrote them: an object, or a JSON string that holds one [S1-21, S1-22].
+ * Absent, null and blank mean no arguments. Anything else is refused before anything is sent [S1-23].
+ */
+export function parseArguments(value: unknown, label = "mcp call `args`"): JsonObject | undefined {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== "string") {
+    if (isPlainObject(value)) return value;
+    throw new ArgumentsError(`${label} must be a JSON object or a JSON string, not ${nameOfKind(value)}`);
+  }
+  if (value.trim() === "") return undefined;
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(value);
+  } catch (error) {
+    throw new ArgumentsError(`${label} must parse to a JSON object: ${(error as Error).message}`);
+  }
+  if (isPlainObject(parsed)) return parsed;
+  throw new ArgumentsError(`${label} must parse to a JSON object, not ${nameOfKind(parsed)}`);
+}
+
+function isPlainObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function nameOfKind(value: unknown): string {
+  if (value === null) return "null";
+  return Array.isArray(value) ? "an array" : `a ${typeof value}`;
+}

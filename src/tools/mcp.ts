@@ -1,0 +1,111 @@
+import { displayServer } from "../config/display.ts";
+import { limitText } from "../content/limit.ts";
+import { renderText } from "../content/render.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { McpServerError, messageOf } from "../error.ts";
+import type { JsonObject } from "../protocol/types.ts";
+import type { McpSession } from "../session/session.ts";
+import { ArgumentsError, parseArguments } from "./arguments.ts";
+import { MCP_ACTIONS } from "./mcp-description.ts";
+import type { ToolAnswer, ToolCall } from "./tool.ts";
+
+/** A tool's description in the listing; the whole of it is for whoever asks for one tool [S1-30]. */
+const DESCRIPTION_CHARS = 200;
+
+const NO_SERVERS =
+  'No MCP servers configured. Add entries under settings `mcpServers` (e.g. { name, transport: "stdio", command, args?, env?, disabled? }) and reload, then `mcp list_tools <server>`.';
+
+/** Runs the `mcp` tool [S1-18…23]. Never rejects: a failure is an answer with `isError`. */
+export async function runMcpTool(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
+  const args = (typeof call.args === "object" && call.args !== null ? call.args : {}) as Record<string, unknown>;
+  const action = wordOf(args.action);
+  const server = wordOf(args.server);
+  const tool = wordOf(args.tool);
+  try {
+    switch (action) {
+      case "list_servers":
+        return answer(listServers(session), { action });
+      case "list_tools":
+        return answer(await listTools(session, required("server", server), call), { action, server });
+      case "call":
+        return await callTool(session, required("server", server), required("tool", tool), args.args, call);
+      case "":
+        throw new ArgumentsError(`mcp action is required (one of: ${MCP_ACTIONS.join(", ")})`);
+      default:
+        throw new ArgumentsError(
+          `unknown mcp action \`${sanitizeLine(action, 80)}\` (expected one of: ${MCP_ACTIONS.join(", ")})`,
+        );
+    }
+  } catch (thrown) {
+    return failureAnswer(thrown, { action, server, tool });
+  }
+}
+
+/** A failure as an answer to the model: the sentence, and what the server said on stderr when it did not start. */
+export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer {
+  const known = thrown instanceof McpServerError ? thrown : undefined;
+  const tail = known && known.diagnostics !== "" ? `\n--- server stderr ---\n${known.diagnostics}` : "";
+  return {
+    content: [{ type: "text", text: sanitizeText(messageOf(thrown)) + tail }],
+    isError: true,
+    details: { ...details, isError: true, category: known?.category ?? "validation" },
+  };
+}
+
+function answer(text: string, details: JsonObject): ToolAnswer {
+  return { content: [{ type: "text", text }], isError: false, details };
+}
+
+function listServers(session: McpSession): string {
+  if (session.servers.length === 0) return NO_SERVERS;
+  const lines = session.servers.map((config) => {
+    const { state } = session.status(config.name);
+    const live = state === "ready" || state === "starting" ? " (live)" : "";
+    return `- ${sanitizeLine(config.name, 100)}${live} (${sanitizeLine(displayServer(config), 400)})`;
+  });
+  return [`MCP servers (${lines.length} configured):`, ...lines].join("\n");
+}
+
+async function listTools(session: McpSession, server: string, call: ToolCall): Promise<string> {
+  const tools = await session.listTools(server, call.signal ? { signal: call.signal } : {});
+  if (tools.length === 0) return `MCP server \`${server}\` advertises no tools.`;
+  const rows = tools.map(({ name, description = "" }) => {
+    const text = sanitizeLine(description, DESCRIPTION_CHARS);
+    return `- ${sanitizeLine(name, 200)}${text === "" ? "" : ` — ${text}`}`;
+  });
+  return [`Tools from MCP server \`${server}\` (${tools.length}):`, ...rows].join("\n");
+}
+
+async function callTool(
+  session: McpSession,
+  server: string,
+  tool: string,
+  rawArgs: unknown,
+  call: ToolCall,
+): Promise<ToolAnswer> {
+  const args = parseArguments(rawArgs);
+  const result = await session.callTool(server, tool, args, {
+    ...(call.signal && { signal: call.signal }),
+    ...(call.onProgress && { onProgress: call.onProgress }),
+  });
+  const limit = session.config(server).policy.resultLimit;
+  const { text, truncated } = limitText(renderText(result), limit);
+  const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${result.isError ? " reported an error" : ""}:`;
+  return {
+    content: [{ type: "text", text: `${head}\n${text}` }],
+    isError: result.isError,
+    details: { action: "call", server, tool, isError: result.isError, ...(truncated && { truncated }) },
+  };
+}
+
+/** Names are given by models, with spaces around them now and then. */
+function wordOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
+}
+
+function required(field: "server" | "tool", value: string): string {
+  if (value !== "") return value;
+  throw new ArgumentsError(
+    field === "server" ? "mcp `server` is required for this action" : "mcp call requires a `tool` name",
+  );
+}

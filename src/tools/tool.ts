@@ -1,0 +1,29 @@
+import type { ModelBlock } from "../content/render.ts";
+import type { JsonObject, Progress } from "../protocol/types.ts";
+
+/** What a model reads of a tool before it calls it. Plain data: a host can show it without loading the engine. */
+export interface ToolDescription {
+  readonly name: string;
+  readonly label: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly parameters: JsonObject;
+  /** One line for a host's list of tools. */
+  readonly promptSnippet?: string;
+  /** Rules a host adds to the system prompt while the tool is active. */
+  readonly promptGuidelines?: readonly string[];
+}
+
+export interface ToolCall {
+  readonly args: unknown;
+  readonly signal?: AbortSignal | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+}
+
+/** What a tool gives back to the model. Failures are answers too: the text says what failed and what to do. */
+export interface ToolAnswer {
+  readonly content: readonly ModelBlock[];
+  readonly isError: boolean;
+  /** Small facts for a host's display and for tests: server, tool, error category. */
+  readonly details: JsonObject;
+}

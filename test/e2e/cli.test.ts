@@ -1,0 +1,170 @@
+import { spawn } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { fakeStdio } from "../ground/fake-server.ts";
+import type { Home } from "../ground/home.ts";
+import { temporaryHome } from "../ground/home.ts";
+import { isAlive } from "../ground/processes.ts";
+import { HOSTS } from "../ground/run-pi.ts";
+import { REAL } from "./real-servers.ts";
+
+const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+
+interface Ended {
+  code: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+function start(node: string, home: Home, ...args: string[]) {
+  const child = spawn(node, [CLI, ...args], { cwd: home.cwd, env: home.env(), stdio: ["ignore", "pipe", "pipe"] });
+  const ended = new Promise<Ended>((resolve, reject) => {
+    const output = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        output[name] += text;
+      });
+    }
+    child.once("error", reject).once("close", (code) => resolve({ code, ...output }));
+  });
+  return { child, ended };
+}
+
+const cli = (node: string, home: Home, ...args: string[]): Promise<Ended> => start(node, home, ...args).ended;
+
+const nodes = HOSTS.map(({ name, node }) => ({
+  name: name === "pi 1.6.0" ? "a current Node" : "the oldest Node",
+  node,
+}));
+
+describe.each(nodes)("pi-mcp on $name", ({ node }) => {
+  test("list shows the configured servers and starts none; list <server> shows its tools", async () => {
+    await using home = await temporaryHome();
+    const never = await fakeStdio(home);
+    home.write({
+      settings: { mcpServers: [REAL.everything("everything", "stdio"), never.entry("never")] },
+    });
+    const servers = await cli(node, home, "list");
+    expect(servers).toMatchObject({ code: 0, stderr: "" });
+    expect(servers.stdout).toMatch(/^everything {2}stdio: .*\nnever {2}stdio: .*\n$/);
+    expect(never.starts()).toEqual([]);
+    const tools = await cli(node, home, "list", "everything");
+    expect(tools.code).toBe(0);
+    expect(tools.stdout).toMatch(/^echo {2}Echoes back the input/m);
+    const json = await cli(node, home, "list", "everything", "--json");
+    const parsed = JSON.parse(json.stdout) as { tools: { name: string; inputSchema: object }[] };
+    expect(parsed.tools.find(({ name }) => name === "get-sum")?.inputSchema).toHaveProperty("properties.a");
+  });
+
+  test("call takes JSON or key=value typed by the schema, and prints the whole result", async () => {
+    await using home = await temporaryHome({
+      settings: { mcpServers: [REAL.everything("everything", "stdio")] },
+    });
+    const results = await Promise.all([
+      cli(node, home, "call", "everything", "echo", '{"message":"ça va"}'),
+      cli(node, home, "call", "everything", "get-sum", "a=1", "b=2.5"),
+      cli(node, home, "call", "everything", "echo", "message=007"),
+      cli(node, home, "call", "everything", "get-sum", '{"a":1,"b":2}', "--json"),
+    ]);
+    expect(results.map(({ code, stderr }) => [code, stderr])).toEqual(results.map(() => [0, ""]));
+    expect(results[0]?.stdout).toBe("Echo: ça va\n");
+    expect(results[1]?.stdout).toBe("The sum of 1 and 2.5 is 3.5.\n");
+    expect(results[2]?.stdout).toBe("Echo: 007\n");
+    expect(JSON.parse(results[3]?.stdout ?? "")).toMatchObject({ content: [{ type: "text" }] });
+  });
+
+  test("each failure is one clear line that names the server, with an exit code of its own and no stack", async () => {
+    await using home = await temporaryHome();
+    const dying = await fakeStdio(home, { startup: { exit: 1 } });
+    const silent = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
+    const failing = await fakeStdio(home, { on: { "tools/call": { text: "no such city", isError: true } } });
+    const refusing = await fakeStdio(home, {
+      on: { "tools/call": { error: { code: -32602, message: "a is missing" } } },
+    });
+    home.write({
+      settings: {
+        mcpServers: [
+          dying.entry("dying"),
+          silent.entry("silent"),
+          failing.entry("failing"),
+          refusing.entry("refusing"),
+          { name: "gone", command: "no-such-command-here" },
+        ],
+      },
+    });
+    const cases: [string[], number, RegExp][] = [
+      [["call", "nope", "echo"], 3, /^pi-mcp: no MCP server configured with name `nope`; configured: dying, failing, /],
+      [["call", "silent", "echo", '{"a":'], 2, /^pi-mcp: silent echo: the arguments must parse to a JSON object: /],
+      [
+        ["call", "silent", "echo", "[1]"],
+        2,
+        /^pi-mcp: silent echo: the arguments must parse to a JSON object, not an array$/,
+      ],
+      [
+        ["call", "silent", "echo", "word"],
+        2,
+        /^pi-mcp: silent echo: the argument `word` is neither JSON nor key=value$/,
+      ],
+      [
+        ["call", "dying", "echo"],
+        4,
+        /^pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1$/,
+      ],
+      [
+        ["call", "gone", "echo"],
+        4,
+        /^pi-mcp: MCP server `gone` failed to initialize: its command .* was not found\. .*settings\.json:\d+$/,
+      ],
+      [
+        ["call", "silent", "echo", "--timeout", "0.3"],
+        6,
+        /^pi-mcp: MCP server `silent`: `tools\/call` timed out after 0\.3s/,
+      ],
+      [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
+      [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
+      [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
+      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call\)\. See/],
+      [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
+    ];
+    for (const [args, code, line] of cases) {
+      const ended = await cli(node, home, ...args);
+      expect({ args, code: ended.code, stdout: ended.stdout }).toEqual({ args, code, stdout: "" });
+      expect(ended.stderr.trimEnd()).toMatch(line);
+      expect(ended.stderr.trimEnd().split("\n")).toHaveLength(1);
+    }
+    const reported = await cli(node, home, "call", "failing", "echo");
+    expect(reported).toEqual({ code: 1, stdout: "no such city\n", stderr: "" });
+    const json = await cli(node, home, "call", "dying", "echo", "--json");
+    expect(JSON.parse(json.stderr)).toMatchObject({ error: { category: "connection", server: "dying" } });
+  });
+
+  test("what a server said on stderr before it died stands below the line", async () => {
+    await using home = await temporaryHome();
+    const dying = await fakeStdio(home, { startup: { stderr: "FATAL: missing API_KEY\n", exit: 1 } });
+    home.write({ settings: { mcpServers: [dying.entry("dying")] } });
+    expect((await cli(node, home, "call", "dying", "echo")).stderr).toBe(
+      "pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1\n--- server stderr ---\nFATAL: missing API_KEY\n",
+    );
+  });
+
+  test("Ctrl-C cancels the call at the server and leaves nothing", async () => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, { on: { "tools/call": { silent: true } }, startup: { ignoreEof: true } });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    const { child, ended } = start(node, home, "call", "fake", "echo");
+    await server.until("tools/call");
+    child.kill("SIGINT");
+    expect(await ended).toMatchObject({ code: 130, stderr: "pi-mcp: MCP server `fake`: the request was cancelled\n" });
+    expect(server.methods()).toContain("notifications/cancelled");
+    expect(server.starts().filter(isAlive)).toEqual([]);
+  });
+
+  test("a 10 MB result arrives whole through a pipe", async () => {
+    await using home = await temporaryHome();
+    const text = "€".repeat(3_500_000);
+    const server = await fakeStdio(home, { on: { "tools/call": { text } } });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    const { code, stdout } = await cli(node, home, "call", "fake", "echo");
+    expect([code, stdout.length, stdout === `${text}\n`]).toEqual([0, text.length + 1, true]);
+  });
+});

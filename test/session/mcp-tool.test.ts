@@ -1,0 +1,194 @@
+import { expect, test } from "vitest";
+import { fakeHttp, tool } from "../ground/fake-server.ts";
+import { temporaryHome } from "../ground/home.ts";
+import { isAlive } from "../ground/processes.ts";
+import { until } from "../ground/wait.ts";
+import { mcp, sessionOf, sessionWith } from "./open.ts";
+
+test("[S1-18] [S1-24] [S1-25] list_servers shows each configured server with its name and transport", async () => {
+  await using home = await temporaryHome({
+    settings: {
+      mcpServers: [
+        { name: "zeta", command: "npx", args: ["-y", "x"] },
+        { name: "alpha", command: "server" },
+      ],
+    },
+  });
+  await using session = sessionOf(home);
+  const { text, isError } = await mcp(session, { action: "list_servers" });
+  expect(text).toBe("MCP servers (2 configured):\n- alpha (stdio: server)\n- zeta (stdio: npx -y x)");
+  expect(isError).toBe(false);
+});
+
+test("list_servers shows an HTTP server's address without its secrets", async () => {
+  const url = "https://user:hunter22@example.invalid/mcp?key=abcdef123456";
+  await using home = await temporaryHome({ mcp: { mcpServers: { web: { url } } } });
+  await using session = sessionOf(home);
+  const { text } = await mcp(session, { action: "list_servers" });
+  expect(text).toContain("- web (http: https://***@example.invalid/mcp?key=***)");
+});
+
+test("list_servers says what to do when nothing is configured", async () => {
+  await using home = await temporaryHome();
+  await using session = sessionOf(home);
+  expect((await mcp(session, { action: "list_servers" })).text).toContain("No MCP servers configured. Add entries");
+});
+
+test("[S1-37] [S1-26] a server is started by the first call that needs it and marked live until it is gone", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await using _ = session;
+  expect((await mcp(session, { action: "list_servers" })).text).not.toContain("(live)");
+  expect(server.starts()).toEqual([]);
+  await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  expect((await mcp(session, { action: "list_servers" })).text).toContain("- fake (live)");
+  process.kill(session.status("fake").pid ?? 0, "SIGKILL");
+  await until("the session to notice", () => session.status("fake").state === "stopped" || undefined);
+  expect((await mcp(session, { action: "list_servers" })).text).not.toContain("(live)");
+});
+
+test("[S1-19] [S1-30] list_tools gives one row for each tool with name and description", async () => {
+  await using home = await temporaryHome();
+  const tools = [
+    tool("add", { description: "Adds\n two numbers. " }),
+    tool("bare", { description: undefined }),
+    tool("long", { description: "x".repeat(300) }),
+  ];
+  const { session } = await sessionWith(home, { tools });
+  await using _ = session;
+  const { text } = await mcp(session, { action: "list_tools", server: " fake " });
+  expect(text.split("\n")).toEqual([
+    "Tools from MCP server `fake` (3):",
+    "- add — Adds two numbers.",
+    "- bare",
+    `- long — ${"x".repeat(200)}…`,
+  ]);
+});
+
+test("list_tools says so when there are none", async () => {
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(home, { tools: [] });
+  await using _ = session;
+  expect((await mcp(session, { action: "list_tools", server: "fake" })).text).toBe(
+    "MCP server `fake` advertises no tools.",
+  );
+});
+
+test("[S1-20] [S1-21] [S1-22] call sends the arguments as an object, given as an object, as JSON text or not at all", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await using _ = session;
+  const call = { action: "call", server: "fake", tool: "echo" };
+  for (const args of [{ a: 1 }, '{"a":1}', undefined, null, " "]) {
+    expect((await mcp(session, { ...call, args })).isError).toBe(false);
+  }
+  expect(server.params("tools/call").map((params) => params?.arguments)).toEqual([
+    { a: 1 },
+    { a: 1 },
+    undefined,
+    undefined,
+    undefined,
+  ]);
+});
+
+test("[S1-23] call refuses arguments that are no object, and sends nothing", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await using _ = session;
+  for (const args of [[1], 7, "not json", "[1]", '"text"', true]) {
+    const { text, isError } = await mcp(session, { action: "call", server: "fake", tool: "echo", args });
+    expect(isError).toBe(true);
+    expect(text).toMatch(/^mcp call `args` must (be a JSON object or a JSON string|parse to a JSON object)/);
+  }
+  expect(server.starts()).toEqual([]);
+});
+
+test.each([
+  [{}, "mcp action is required (one of: list_servers, list_tools, call)"],
+  [{ action: "fly" }, "unknown mcp action `fly` (expected one of: list_servers, list_tools, call)"],
+  [{ action: "list_tools" }, "mcp `server` is required for this action"],
+  [{ action: "call", server: "fake" }, "mcp call requires a `tool` name"],
+  [{ action: "call", server: "nope", tool: "x" }, "no MCP server configured with name `nope`; configured: fake"],
+])("a wrong use %j is answered with what is missing", async (args, message) => {
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(home, {});
+  await using _ = session;
+  const { text, isError } = await mcp(session, args);
+  expect(text).toBe(message);
+  expect(isError).toBe(true);
+});
+
+test("a tool that reports an error is an answer and keeps its connection", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {
+    on: { "tools/call": { text: "no such city", isError: true } },
+  });
+  await using _ = session;
+  const first = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  expect(first.text).toBe("MCP server `fake` tool `echo` reported an error:\nno such city\n");
+  expect(first.details).toMatchObject({ server: "fake", tool: "echo", isError: true });
+  expect(server.starts()).toHaveLength(1);
+});
+
+test("an unknown tool is answered without asking the server once its tools are known", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, { tools: [tool("echo"), tool("add")] });
+  await using _ = session;
+  await mcp(session, { action: "list_tools", server: "fake" });
+  const { text, details } = await mcp(session, { action: "call", server: "fake", tool: "ecko" });
+  expect(text).toBe("MCP server `fake` has no tool `ecko` (available: echo, add)");
+  expect(details).toMatchObject({ category: "unknown-tool" });
+  expect(server.methods()).not.toContain("tools/call");
+});
+
+test("[S1-33] a result is cut at 32 KiB, says so, and is whole text up to there", async () => {
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(home, { on: { "tools/call": { text: "é".repeat(50_000) } } });
+  await using _ = session;
+  const { text, details } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  const [head, ...rest] = text.split("\n");
+  const body = rest.join("\n").slice(0, rest.join("\n").indexOf("\n[output truncated"));
+  expect(head).toBe("MCP server `fake` tool `echo`:");
+  expect(Buffer.byteLength(body)).toBeLessThanOrEqual(32 * 1024);
+  expect(Buffer.byteLength(body)).toBeGreaterThan(32 * 1024 - 4);
+  expect(body).not.toContain("\uFFFD");
+  expect(text).toContain("[output truncated");
+  expect(details).toMatchObject({ truncated: true });
+});
+
+test("[S2-12] [S3-43] a server with only a url is called over Streamable HTTP, answers as JSON or as a stream", async () => {
+  await using home = await temporaryHome();
+  for (const sse of [false, true]) {
+    const server = await fakeHttp({ sse });
+    home.write({ mcp: { mcpServers: { web: { url: server.url } } } });
+    await using session = sessionOf(home);
+    const { text } = await mcp(session, { action: "call", server: "web", tool: "echo", args: { a: "é" } });
+    expect(text).toContain('{"a":"é"}');
+    const posts = server.received().filter(({ httpMethod }) => httpMethod === "POST");
+    expect(posts.map(({ headers }) => headers?.accept)).toContain("application/json, text/event-stream");
+    expect(posts.at(-1)?.headers?.["mcp-session-id"]).toBeTruthy();
+    expect(posts.at(-1)?.headers?.["mcp-protocol-version"]).toBe("2025-11-25");
+    await session.close();
+    expect(server.received().at(-1)?.httpMethod).toBe("DELETE");
+  }
+});
+
+test("[S3-01] servers are read from the mcpServers object of mcp.json, by name", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeHttp();
+  home.write({ mcp: { mcpServers: { one: { url: server.url }, two: { command: "never-started" } } } });
+  await using session = sessionOf(home);
+  expect(session.servers.map(({ name }) => name)).toEqual(["one", "two"]);
+  expect((await mcp(session, { action: "list_tools", server: "one" })).text).toContain("- echo");
+});
+
+test("no process is alive after the session was closed", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  await session.close();
+  expect(server.starts().filter(isAlive)).toEqual([]);
+  const { text, isError } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+  expect([text, isError]).toEqual(["MCP server `fake`: the session is closed", true]);
+});

@@ -1,0 +1,7 @@
+import type { ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
+import type { ExtensionAPI as OldestPi } from "pi-0.73";
+import piMcp from "../../src/hosts/pi/extension.ts";
+
+// Checked by the compiler, never run: what the extension asks of pi is there, in this shape, in both hosts.
+piMcp satisfies (pi: CurrentPi) => void;
+piMcp satisfies (pi: OldestPi) => void;

@@ -1,0 +1,31 @@
+import { defineConfig } from "vitest/config";
+
+export default defineConfig({
+  test: {
+    // Two: a test may start several processes of its own, and the smallest machine this runs on has two cores.
+    maxWorkers: 2,
+    reporters: ["default", "json"],
+    outputFile: { json: "test-output/results.json" },
+    projects: [
+      {
+        test: {
+          name: "unit",
+          include: ["src/**/*.test.ts", "scripts/**/*.test.ts"],
+          // Ends what hangs; a test that is merely slow on a busy machine has not failed.
+          testTimeout: 20_000,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: "end to end",
+          include: ["test/**/*.test.ts"],
+          // Likewise, and real hosts and servers take a while to start.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
