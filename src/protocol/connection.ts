@@ -1,5 +1,18 @@
 import type { TransportError } from "../transport/transport.ts";
-import type { CallToolResult, JsonObject, Progress, ServerInfo, ToolDefinition } from "./types.ts";
+import type { ClientHandlers } from "./handlers.ts";
+import type {
+  CallToolResult,
+  Completion,
+  JsonObject,
+  Progress,
+  Prompt,
+  PromptResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ServerInfo,
+  ToolDefinition,
+} from "./types.ts";
 
 /** What a request needs beside its parameters. */
 export interface ConnectionRequest {
@@ -9,32 +22,52 @@ export interface ConnectionRequest {
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
-export interface ToolListing {
-  readonly tools: readonly ToolDefinition[];
+export interface Listing<T> {
+  readonly items: readonly T[];
   /** What was mended, dropped or cut, one sentence each; holds server text, cleaned by whoever shows it. */
   readonly notices: readonly string[];
 }
 
+/** Handshake of revisions up to 2025-11-25, or the envelope of 2026-07-28. */
+export type Era = "legacy" | "modern";
+
 /**
- * A server that has shaken hands. Requests reject with RpcError, RequestTimeout, RequestCancelled or TransportError.
- * There is no way to hold one before the handshake, so no request can be sent too early.
+ * A server that has shaken hands, whatever its era. Requests reject with RpcError, RequestTimeout, RequestCancelled,
+ * ProtocolError or TransportError. There is no way to hold one before the handshake, so no request can be sent too early.
  */
 export interface McpConnection {
+  readonly era: Era;
   readonly protocolVersion: string;
   readonly serverInfo: ServerInfo;
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
-  listTools(options: ConnectionRequest): Promise<ToolListing>;
+  listTools(options: ConnectionRequest): Promise<Listing<ToolDefinition>>;
   callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult>;
+  listResources(options: ConnectionRequest): Promise<Listing<Resource>>;
+  listResourceTemplates(options: ConnectionRequest): Promise<Listing<ResourceTemplate>>;
+  readResource(uri: string, options: ConnectionRequest): Promise<readonly ResourceContents[]>;
+  listPrompts(options: ConnectionRequest): Promise<Listing<Prompt>>;
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: ConnectionRequest): Promise<PromptResult>;
+  /** `ref` is a prompt (`{type: "ref/prompt", name}`) or a resource template (`{type: "ref/resource", uri}`). */
+  complete(
+    ref: JsonObject,
+    argument: { readonly name: string; readonly value: string },
+    options: ConnectionRequest,
+  ): Promise<Completion>;
+  /** Whether the peer is alive: `ping`, or `server/discover` where ping is gone. An error answer is an answer too. */
+  ping(options: ConnectionRequest): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ConnectOptions {
-  /** Newest revision to ask for. */
+  /** A revision to ask for and no other, or `auto`: the newest both sides know. */
   protocolVersion: string;
   clientInfo: { readonly name: string; readonly version: string };
-  /** Limit of the whole handshake, milliseconds. */
+  /** Limit of the whole start, milliseconds. */
   timeoutMs: number;
+  handlers: ClientHandlers;
+  /** What the server was last time: saves the probe, and is tried anew when the server contradicts it. */
+  knownEra?: Era | undefined;
   signal?: AbortSignal | undefined;
   /** The connection ended by itself. */
   onClosed(reason: TransportError): void;

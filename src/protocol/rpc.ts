@@ -78,6 +78,7 @@ export class RpcChannel {
   open(): Promise<void> {
     return this.#transport.open({
       message: (message) => this.#receive(message),
+      lost: (id, reason) => this.#lose(id, reason),
       closed: (reason) => this.#end(reason, true),
     });
   }
@@ -156,6 +157,12 @@ export class RpcChannel {
     if (!pending) return;
     if ("error" in message) pending.reject(new RpcError(message.error));
     else pending.resolve(message.result);
+  }
+
+  /** Without an id the answer can only be told from others while one request is pending; else its clock will end it. */
+  #lose(id: JsonRpcId | undefined, reason: TransportError): void {
+    const only = this.#pending.size === 1 ? [...this.#pending.values()][0] : undefined;
+    (id === undefined ? only : this.#pending.get(Number(id)))?.reject(reason);
   }
 
   #progress(params: Record<string, unknown> | undefined): void {

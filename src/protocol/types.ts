@@ -62,3 +62,76 @@ export interface ServerInfo {
   readonly version: string;
   readonly title?: string;
 }
+
+/** A folder the session works in (client/roots). */
+export interface Root {
+  /** A `file://` address. */
+  readonly uri: string;
+  readonly name?: string;
+}
+
+export interface LogEntry {
+  /** RFC 5424 severity: debug, info, notice, warning, error, critical, alert, emergency. */
+  readonly level: string;
+  readonly logger?: string;
+  readonly data: unknown;
+}
+
+export interface Resource {
+  readonly uri: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  /** Bytes. */
+  readonly size?: number;
+  readonly raw: JsonObject;
+}
+
+export interface ResourceTemplate {
+  readonly uriTemplate: string;
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly mimeType?: string;
+  readonly raw: JsonObject;
+}
+
+/** One part of a resource; text or base64, neither when the server sent neither. */
+export interface ResourceContents {
+  readonly uri: string;
+  readonly mimeType?: string;
+  readonly text?: string;
+  readonly blob?: string;
+}
+
+export interface PromptArgument {
+  readonly name: string;
+  readonly description?: string;
+  readonly required: boolean;
+}
+
+export interface Prompt {
+  readonly name: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly arguments: readonly PromptArgument[];
+  readonly raw: JsonObject;
+}
+
+export interface PromptMessage {
+  readonly role: string;
+  readonly content: readonly ContentBlock[];
+}
+
+export interface PromptResult {
+  readonly description?: string;
+  readonly messages: readonly PromptMessage[];
+  readonly raw: JsonObject;
+}
+
+export interface Completion {
+  readonly values: readonly string[];
+  readonly hasMore: boolean;
+  readonly total?: number;
+}

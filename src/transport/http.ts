@@ -30,6 +30,7 @@ export interface HttpTransportOptions {
  * and a dispatcher with limits of its own ends long calls at its own time [E073].
  */
 export class HttpTransport implements Transport {
+  readonly kind = "http";
   readonly pid = undefined;
   readonly #url: URL;
   readonly #headers: Readonly<Record<string, string>>;
@@ -77,7 +78,8 @@ export class HttpTransport implements Transport {
       throw new TransportError("session-lost", "the server no longer knows the session", "rejected");
     }
     const failure: TransportFailure = status === 401 ? "unauthorized" : "status";
-    throw new TransportError(failure, describeStatus(response), NOT_EXECUTED.has(status) ? "rejected" : "unknown");
+    const delivery = NOT_EXECUTED.has(status) ? "rejected" : "unknown";
+    throw new TransportError(failure, describeStatus(response), delivery, { http: { status } });
   }
 
   async close(): Promise<void> {
@@ -93,6 +95,8 @@ export class HttpTransport implements Transport {
     }
     await agent.destroy();
   }
+
+  listen(): void {}
 
   diagnostics(): string {
     return "";
@@ -150,7 +154,7 @@ export class HttpTransport implements Transport {
         for await (const event of readEvents(response.body)) deliver(event.data);
       } else deliver(await response.body.text());
     } catch (error) {
-      throw new TransportError("ended", `the response broke off (${reasonOf(error)})`, "unknown", error);
+      throw new TransportError("ended", `the response broke off (${reasonOf(error)})`, "unknown", { cause: error });
     }
     if (answered) return;
     const what = type === "text/event-stream" ? "its response stream ended" : `it answered ${describeStatus(response)}`;
@@ -200,9 +204,9 @@ const NEVER_CONNECTED = new Set([
 function requestFailure(error: unknown): TransportError {
   const code = codeOf(error);
   if (NEVER_CONNECTED.has(code)) {
-    return new TransportError("unreachable", `the server is not reachable (${code})`, "not-sent", error);
+    return new TransportError("unreachable", `the server is not reachable (${code})`, "not-sent", { cause: error });
   }
-  return new TransportError("ended", `the connection was lost (${reasonOf(error)})`, "unknown", error);
+  return new TransportError("ended", `the connection was lost (${reasonOf(error)})`, "unknown", { cause: error });
 }
 
 function codeOf(error: unknown): string {

@@ -18,6 +18,7 @@ const DRAIN_MS = 100;
  * diagnostics. The process does not keep this one alive: a request's own clock does, while somebody waits for it.
  */
 export class StdioTransport implements Transport {
+  readonly kind = "stream";
   readonly #options: SpawnOptions;
   readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES);
   #noise: { lines: number; sample: string } = { lines: 0, sample: "" };
@@ -78,7 +79,7 @@ export class StdioTransport implements Transport {
     if (!stdin?.writable) return Promise.reject(new TransportError("ended", "its input is closed", "not-sent"));
     return new Promise((resolve, reject) => {
       stdin.write(`${JSON.stringify(message)}\n`, (error) => {
-        if (error) reject(new TransportError("ended", "it stopped reading its input", "unknown", error));
+        if (error) reject(new TransportError("ended", "it stopped reading its input", "unknown", { cause: error }));
         else resolve();
       });
     });
@@ -88,6 +89,9 @@ export class StdioTransport implements Transport {
     this.#closing ??= this.#child ? endTree(this.#child) : Promise.resolve();
     return this.#closing;
   }
+
+  /** Both directions are open from the start. */
+  listen(): void {}
 
   diagnostics(): string {
     const stderr = this.#stderr.toString().trim();
@@ -114,7 +118,7 @@ function spawnFailure(error: unknown): TransportError {
       : code === "EACCES"
         ? "its command is not executable"
         : `its process could not be started (${code ?? messageOf(error)})`;
-  return new TransportError("unreachable", reason, "not-sent", error);
+  return new TransportError("unreachable", reason, "not-sent", { cause: error });
 }
 
 function exitReason(code: number | null, signal: NodeJS.Signals | null): string {

@@ -1,4 +1,4 @@
-import type { JsonRpcMessage } from "./message.ts";
+import type { JsonRpcId, JsonRpcMessage } from "./message.ts";
 
 /**
  * How far a message got before its transport failed. It decides whether sending it again is safe:
@@ -26,17 +26,38 @@ export class TransportError extends Error {
   override readonly name = "TransportError";
   readonly failure: TransportFailure;
   readonly delivery: Delivery;
+  readonly http: HttpRefusal | undefined;
 
-  constructor(failure: TransportFailure, message: string, delivery: Delivery, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
+  constructor(failure: TransportFailure, message: string, delivery: Delivery, more: TransportErrorInit = {}) {
+    super(message, more.cause === undefined ? undefined : { cause: more.cause });
     this.failure = failure;
     this.delivery = delivery;
+    this.http = more.http;
   }
+}
+
+export interface TransportErrorInit {
+  cause?: unknown;
+  http?: HttpRefusal;
+}
+
+/** What an HTTP server said instead of a success. */
+export interface HttpRefusal {
+  readonly status: number;
+  /** From `Retry-After`, milliseconds. */
+  readonly retryAfterMs?: number;
+  /** All `WWW-Authenticate` values, as sent. */
+  readonly challenges?: readonly string[];
 }
 
 export interface TransportEvents {
   /** One whole message, in the order it arrived. */
   message(message: JsonRpcMessage): void;
+  /**
+   * The answer to a request was lost (it was over the size cap, say) while the connection lives on. The id is undefined
+   * when it could not be told whose answer it was.
+   */
+  lost(id: JsonRpcId | undefined, reason: TransportError): void;
   /** The connection is gone. Called at most once, never after `close()` was called. */
   closed(reason: TransportError): void;
 }
@@ -45,10 +66,14 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** What the protocol repeats outside the message body; transports without headers ignore it. */
   headers?: Readonly<Record<string, string>>;
+  /** The request may stay open for hours (`subscriptions/listen`): its connection must not keep the process alive. */
+  background?: boolean;
 }
 
 /** Carries whole JSON-RPC messages to one peer and back, and knows nothing of their meaning. */
 export interface Transport {
+  /** `stream`: one peer and both directions always open (a process); `http`: each request is an exchange of its own. */
+  readonly kind: "stream" | "http";
   /** Connects. Rejects with a TransportError. */
   open(events: TransportEvents): Promise<void>;
   /**
@@ -56,6 +81,11 @@ export interface Transport {
    * Rejects with a TransportError when the message, or the answer to it, was lost.
    */
   send(message: JsonRpcMessage, options?: SendOptions): Promise<void>;
+  /**
+   * Opens the way for messages the server sends by itself, where that is a stream of its own (HTTP GET, revisions to
+   * 2025-11-25). Returns at once; a server that offers none, or loses it, costs nothing else.
+   */
+  listen(headers: Readonly<Record<string, string>>): void;
   /** Ends the connection and every process behind it, within a few seconds. Never rejects; may be called twice. */
   close(): Promise<void>;
   /** What the peer said outside the protocol (the end of stderr), raw; empty when there is none. */
