@@ -15,3 +15,4 @@ export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefin
 export type { Surroundings } from "./server/open-transport.ts";
 export { createSession } from "./session/create-session.ts";
 export type { CallOptions, McpSession, RequestOptions, ServerState, ServerStatus } from "./session/session.ts";
+export type { ServerPort } from "./server/port.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { directToolName, MAX_TOOL_NAME_LENGTH } from "./names.ts";
+import { directToolName, MAX_TOOL_NAME_LENGTH, ToolNames } from "./names.ts";
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -56,5 +56,15 @@ describe("directToolName", () => {
       }
     }
     expect(taken.size).toBe(3 * pieces.length ** 2);
+  });
+});
+
+describe("ToolNames", () => {
+  it("gives each tool a name of its own, and the same one again", () => {
+    const names = new ToolNames();
+    const first = names.nameOf("s", "a.b");
+    expect(first).toBe("mcp__s__a_b");
+    expect(names.nameOf("s", "a_b")).toMatch(/^mcp__s__a_b_[0-9a-f]{8}$/);
+    expect(names.nameOf("s", "a.b")).toBe(first);
   });
 });

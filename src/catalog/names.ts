@@ -25,3 +25,17 @@ export function directToolName(server: string, tool: string, taken: ReadonlySet<
 function hash(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
 }
+
+/** The names given in one session: a tool that is offered again keeps its name. */
+export class ToolNames {
+  readonly #byTool = new Map<string, string>();
+  readonly #taken = new Set<string>();
+
+  nameOf(server: string, tool: string): string {
+    const key = `${server}\0${tool}`;
+    const name = this.#byTool.get(key) ?? directToolName(server, tool, this.#taken);
+    this.#byTool.set(key, name);
+    this.#taken.add(name);
+    return name;
+  }
+}

@@ -15,7 +15,7 @@ export function displayServer({ target, policy }: Pick<ServerConfig, "target" | 
  * configured environment or header value. It is one line only if the configuration is; a terminal gets it sanitised.
  */
 export function displayTarget(target: ServerTarget): string {
-  if (target.kind === "http") return maskValues(maskUrl(target.url), target.headers);
+  if (target.kind !== "stdio") return maskValues(maskUrl(target.url), target.headers);
   const secrets = new Map(argSecrets(target.args).map((secret) => [secret.index, secret.start]));
   const args = target.args.map((arg, index) => {
     const start = secrets.get(index) ?? arg.length;

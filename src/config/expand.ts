@@ -20,7 +20,7 @@ const REFERENCE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g
 
 /**
  * Replaces variables by their values in every string of a target but the names of variables and headers, and `~/` at
- * the start of the command and the directory. Values are not looked into again: a variable that holds `$X` stays so.
+ * the start of the command, the directory and other paths. Values are not looked into again: a variable that holds `$X` stays so.
  * To be called when the server is started and not before.
  */
 export function expandTarget(
@@ -37,6 +37,7 @@ export function expandTarget(
 
   /** A variable that is called like a secret is one wherever it ends up, also as a part of something longer. */
   function expand(text: string): string {
+    if (policy.unsetVariable === "literal") return text;
     return text.replace(REFERENCE, (reference: string, braced?: string, bare?: string) => {
       const name = braced ?? bare ?? "";
       const value = env[name];
@@ -51,6 +52,7 @@ export function expandTarget(
   }
 
   function expandPath(text: string): string {
+    if (policy.unsetVariable === "literal") return text;
     const home = env.HOME || env.USERPROFILE || homedir();
     const rest = /^~(?=$|[/\\])/.test(text) ? text.slice(1) : undefined;
     return rest === undefined ? expand(text) : expandHome(`~${expand(rest)}`, home);
@@ -79,7 +81,14 @@ export function expandTarget(
     return { target: expanded, secrets: [...secrets.values()], unset: [...unset] };
   }
 
-  const expanded: ServerTarget = { kind: "http", url: expand(target.url), headers: mapValues(target.headers, expand) };
+  const expanded: ServerTarget = {
+    ...target,
+    url: expand(target.url),
+    headers: mapValues(target.headers, expand),
+    ...(target.ca !== undefined && { ca: expandPath(target.ca) }),
+    ...(target.cert !== undefined && { cert: expandPath(target.cert) }),
+    ...(target.key !== undefined && { key: expandPath(target.key) }),
+  };
   for (const { url, headers } of [target, expanded]) {
     for (const [name, value] of Object.entries(headers)) {
       const credentials = credentialsOf(value);

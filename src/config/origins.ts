@@ -1,8 +1,5 @@
 import type { Origin, ResultLimit, ServerPolicy } from "./record.ts";
 
-/** The newest revision of the protocol this product speaks. */
-const NEWEST_PROTOCOL_VERSION = "2025-11-25";
-
 /** Limit of one request: S1-54 and S3-51 both say 30 seconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
@@ -21,18 +18,39 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     protocolVersion: "2024-11-05",
     startTimeoutMs: REQUEST_TIMEOUT_MS,
     callTimeoutMs: REQUEST_TIMEOUT_MS,
+    framing: "auto",
+    shutdown: "polite",
     unsetVariable: "verbatim",
+    inheritEnv: "all",
     resultLimit: SETTINGS_RESULT,
     redactResults: "patterns",
+    offersRoots: false,
     showTarget: true,
   },
   mcpjson: {
-    protocolVersion: NEWEST_PROTOCOL_VERSION,
+    protocolVersion: "auto",
     startTimeoutMs: REQUEST_TIMEOUT_MS,
     callTimeoutMs: REQUEST_TIMEOUT_MS,
+    framing: "newline",
+    shutdown: "close",
     unsetVariable: "empty",
+    inheritEnv: "all",
     resultLimit: MCPJSON_RESULT,
     redactResults: "values",
+    offersRoots: true,
     showTarget: true,
+  },
+  acp: {
+    protocolVersion: "auto",
+    startTimeoutMs: 60_000,
+    callTimeoutMs: 120_000,
+    framing: "newline",
+    shutdown: "close",
+    unsetVariable: "literal",
+    inheritEnv: "safe",
+    resultLimit: MCPJSON_RESULT,
+    redactResults: "values",
+    offersRoots: false,
+    showTarget: false,
   },
 };

@@ -23,8 +23,16 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
   return {
     ...defaults,
     protocolVersion: protocolVersion(reader) ?? defaults.protocolVersion,
+    resultLimit: {
+      maxBytes: reader.positive("maxResultBytes") ?? defaults.resultLimit.maxBytes,
+      maxLines: reader.positive("maxResultLines") ?? defaults.resultLimit.maxLines,
+    },
+    inheritEnv: oneOf(reader, "inheritEnv", ["all", "safe"]) ?? defaults.inheritEnv,
+    offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
     callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
+    framing: oneOf(reader, "framing", FRAMINGS) ?? defaults.framing,
+    shutdown: oneOf(reader, "shutdown", SHUTDOWNS) ?? defaults.shutdown,
   };
 }
 
@@ -51,6 +59,19 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "codemode-deferred",
   "hidden",
 ]);
+
+const FRAMINGS = ["auto", "newline", "content-length"] as const;
+const SHUTDOWNS = ["polite", "close"] as const;
+
+/** One of a few words; another one is reported and read as absent. */
+function oneOf<Word extends string>(reader: EntryReader, field: string, words: readonly Word[]): Word | undefined {
+  const written = reader.text(field)?.toLowerCase();
+  const word = words.find((each) => each === written);
+  if (written !== undefined && word === undefined) {
+    reader.error(field, `"${field}" must be one of ${words.map((each) => `"${each}"`).join(", ")}.`);
+  }
+  return word;
+}
 
 function requestTimeoutMs(reader: EntryReader): number | undefined {
   const value = reader.positive("requestTimeoutMs");
@@ -80,8 +101,11 @@ function secondsMs(reader: EntryReader, field: string): number | undefined {
 
 function protocolVersion(reader: EntryReader): string | undefined {
   const value = reader.text("protocolVersion");
-  if (value !== undefined && !/^\d{4}-\d{2}-\d{2}$/.test(value)) {
-    reader.error("protocolVersion", '"protocolVersion" must be the date of a protocol revision, such as "2025-11-25".');
+  if (value !== undefined && !/^(auto|\d{4}-\d{2}-\d{2})$/.test(value)) {
+    reader.error(
+      "protocolVersion",
+      '"protocolVersion" must be "auto" or the date of a revision, such as "2025-11-25".',
+    );
   }
   return value;
 }

@@ -5,7 +5,7 @@
  */
 
 /** Where a server was configured. It selects defaults (`origins.ts`) and nothing else: no code branches on it. */
-export type Origin = "settings" | "mcpjson";
+export type Origin = "settings" | "mcpjson" | "acp";
 
 /** The place in a file, both counted from 1. */
 export interface FilePosition {
@@ -23,11 +23,15 @@ export interface StdioTarget {
   readonly cwd?: string;
 }
 
-/** Streamable HTTP (2025-03-26 and later). */
+/** `http`: Streamable HTTP (2025-03-26 and later), `sse`: HTTP with server-sent events (2024-11-05). */
 export interface HttpTarget {
-  readonly kind: "http";
+  readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
 }
 
 export type ServerTarget = StdioTarget | HttpTarget;
@@ -41,17 +45,28 @@ export interface ResultLimit {
 
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
 export interface ServerPolicy {
-  /** Newest protocol revision to ask for in `initialize`. */
+  /** The protocol revision to ask for, or `auto`: the newest both sides know. */
   readonly protocolVersion: string;
   /** Limit of the handshake and of each listing request, milliseconds. */
   readonly startTimeoutMs: number;
   /** Limit of one tool call without progress, milliseconds. */
   readonly callTimeoutMs: number;
-  /** What an unset variable in a configured value becomes. */
-  readonly unsetVariable: "verbatim" | "empty";
+  /**
+   * How messages are written to a process: a line each, in frames with a `Content-Length`, or `auto`: so that either can
+   * be read, until the server's first answer shows what it writes itself. Both are always read.
+   */
+  readonly framing: "auto" | "newline" | "content-length";
+  /** How a process is ended: `polite` asks it first, `close` closes its input. What does not end by itself is killed. */
+  readonly shutdown: "polite" | "close";
+  /** What an unset variable in a configured value becomes; `literal`: no variable is filled in at all. */
+  readonly unsetVariable: "verbatim" | "empty" | "literal";
+  /** What a process inherits beside its own `env`: everything, or what no program can do without. */
+  readonly inheritEnv: "all" | "safe";
   readonly resultLimit: ResultLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
+  /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
+  readonly offersRoots: boolean;
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
 }

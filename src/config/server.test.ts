@@ -144,16 +144,12 @@ describe("the transport", () => {
     expect(target({ command: "x" })?.kind).toBe("stdio");
     expect(target({ transport: "stdio", command: "x" })?.kind).toBe("stdio");
     expect(target({ type: "STDIO", command: "x" })?.kind).toBe("stdio");
-    const { server, problems } = read({ transport: "sse", url: "https://h/sse" }, "settings");
-    expect(server).toBeUndefined();
-    expect(problems).toEqual([
-      expect.stringMatching(/^1:35 error Server "s": the older HTTP\+SSE transport is not supported yet/),
-    ]);
+    expect(target({ transport: "sse", url: "https://h/sse" })?.kind).toBe("sse");
   });
 
   it("must be a known one and fit the rest", () => {
     expect(refusal({ type: "websocket", url: "wss://h/" })).toMatch(
-      /^1:30 error .*"websocket" is not known; use "stdio" or "http"/,
+      /^1:30 error .*"websocket" is not known; use "stdio", "http" or "sse"/,
     );
     expect(refusal({ type: "constructor", command: "x" })).toMatch(/not known/);
     expect(refusal({ command: "x", url: "https://h/" })).toMatch(/both a "command" and a "url"/);
@@ -246,9 +242,20 @@ describe("the policy", () => {
     expect(refusal('{"command": "x", "tool_timeout_sec": 1e999}')).toMatch(/above zero/);
   });
 
+  it("says how a process is written to and how it is ended", () => {
+    expect(policyOf({}, "settings").policy).toMatchObject({ framing: "auto", shutdown: "polite" });
+    expect(policyOf({}).policy).toMatchObject({ framing: "newline", shutdown: "close" });
+    const said = { framing: "Content-Length", shutdown: "polite" };
+    expect(policyOf(said).policy).toMatchObject({ framing: "content-length", shutdown: "polite" });
+    expect(refusal({ command: "x", framing: "lsp" })).toMatch(
+      /"framing" must be one of "auto", "newline", "content-length"\.$/,
+    );
+    expect(refusal({ command: "x", shutdown: true })).toMatch(/"shutdown" must be a string/);
+  });
+
   it("takes a protocol revision", () => {
     expect(policyOf({ protocolVersion: "2025-06-18" }, "settings").policy?.protocolVersion).toBe("2025-06-18");
-    expect(refusal({ command: "x", protocolVersion: "latest" })).toMatch(/date of a protocol revision/);
+    expect(refusal({ command: "x", protocolVersion: "latest" })).toMatch(/must be "auto" or the date of a revision/);
   });
 });
 

@@ -1,3 +1,4 @@
+import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
 import { quote } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
@@ -5,7 +6,7 @@ import { trimHidden } from "./white-space.ts";
 
 /**
  * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
- * means HTTP (S3-43), a `command` means stdio, both together mean that nobody can tell.
+ * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio, both together mean that nobody can tell.
  */
 export function readTarget(reader: EntryReader): ServerTarget | undefined {
   const declared = declaredTransport(reader);
@@ -16,14 +17,7 @@ export function readTarget(reader: EntryReader): ServerTarget | undefined {
     reader.error("url", 'has both a "command" and a "url"; remove the one that is not meant.');
     return undefined;
   }
-  if (declared === "sse") {
-    reader.error(
-      declaringField(reader),
-      'the older HTTP+SSE transport is not supported yet, so this server is not used. If it also speaks Streamable HTTP, set "type" to "http".',
-    );
-    return undefined;
-  }
-  if (declared === "http" && url === undefined) {
+  if ((declared === "http" || declared === "sse") && url === undefined) {
     reader.error(declaringField(reader), 'is said to be an HTTP server, but has no "url"; add its address.');
     return undefined;
   }
@@ -32,7 +26,7 @@ export function readTarget(reader: EntryReader): ServerTarget | undefined {
     return undefined;
   }
   if (command !== undefined) return readStdio(reader, command);
-  if (url !== undefined) return readHttp(reader, url);
+  if (url !== undefined) return readHttp(reader, declared === "sse" ? "sse" : "http", url);
   reader.error(
     reader.has("command") ? "command" : reader.has("url") ? "url" : undefined,
     'has neither a "command" to run nor a "url" to connect to.',
@@ -65,7 +59,7 @@ function declaredTransport(reader: EntryReader): "stdio" | "http" | "sse" | unde
   const name = written.toLowerCase().replace(/[-_]/g, "");
   const transport = Object.hasOwn(TRANSPORTS, name) ? TRANSPORTS[name] : undefined;
   if (transport === undefined)
-    reader.error(field, `the transport ${quote(written)} is not known; use "stdio" or "http".`);
+    reader.error(field, `the transport ${quote(written)} is not known; use "stdio", "http" or "sse".`);
   return transport;
 }
 
@@ -97,7 +91,7 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 /** A value that stands for another one until the server is started. */
 const REFERENCE = /\$(?:[A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})/;
 
-function readHttp(reader: EntryReader, url: string): HttpTarget {
+function readHttp(reader: EntryReader, kind: HttpTarget["kind"], url: string): HttpTarget {
   // An address with a variable in it can only be judged once that is known.
   if (!REFERENCE.test(url) && !isHttpUrl(url)) {
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
@@ -115,7 +109,29 @@ function readHttp(reader: EntryReader, url: string): HttpTarget {
     }
     headers.push([name, value]);
   }
-  return { kind: "http", url, headers: Object.fromEntries(headers) };
+  return { kind, url, headers: Object.fromEntries(headers), ...readTlsFiles(reader) };
+}
+
+const TLS_FIELDS = ["ca", "cert", "key"] as const;
+
+/** Paths are complete, since there is no folder they could all be meant to be relative to; `~` and variables count as such. */
+function readTlsFiles(reader: EntryReader): Pick<HttpTarget, (typeof TLS_FIELDS)[number]> {
+  const files: { [field in (typeof TLS_FIELDS)[number]]?: string } = {};
+  for (const field of TLS_FIELDS) {
+    const file = reader.text(field);
+    if (file === undefined) continue;
+    if (!isAbsolute(file) && !/^[~$]/.test(file)) {
+      reader.error(
+        field,
+        `"${field}" must be the complete path of a file in PEM form, such as "~/certs/${field}.pem".`,
+      );
+    }
+    files[field] = file;
+  }
+  if ((files.cert === undefined) !== (files.key === undefined)) {
+    reader.error(files.cert === undefined ? "key" : "cert", '"cert" and "key" are of use only together; name both.');
+  }
+  return files;
 }
 
 function isHttpUrl(text: string): boolean {

@@ -1,54 +1,77 @@
 import type { ResultLimit } from "../config/record.ts";
+import type { JsonObject } from "../protocol/types.ts";
 import { REDACTED } from "./redact-patterns.ts";
 
-export interface LimitedText {
-  /** The text, or its beginning and a last line that says how much is missing. */
-  readonly text: string;
-  readonly truncated: boolean;
-  /** UTF-8 bytes that are not shown. */
-  readonly omittedBytes: number;
-  /** Lines of which nothing is shown, or not all. */
-  readonly omittedLines: number;
-}
+/** Stands on a line of its own where something was left out. */
+export const GAP = "[…]";
 
-/** A text's beginning, before anything is said about the rest. */
+/** Its line and the line feed before it. */
+const GAP_BYTES = Buffer.byteLength(`\n${GAP}\n`);
+
+/** The end of a text often says how it all went; below these sizes a share of it would say nothing. */
+const TAIL_SHARE = 1 / 4;
+const MIN_TAIL_BYTES = 64;
+
+/** A tool's own wish for room is granted up to here: about 50,000 tokens, a quarter of a common context. */
+const MAX_WISH_BYTES = 200 * 1024;
+
+/** How much of a text is shown: what lies before `headEnd` and from `tailStart` on, UTF-16 units. */
 export interface Cut {
-  readonly body: string;
-  readonly truncated: boolean;
+  readonly headEnd: number;
+  /** The length of the text if nothing of its end is shown; then no gap is shown either. */
+  readonly tailStart: number;
+  /** UTF-8 bytes. */
   readonly totalBytes: number;
   readonly omittedBytes: number;
-  readonly omittedLines: number;
 }
 
 /**
- * Cuts a text to `maxLines` lines and then to `maxBytes` UTF-8 bytes (S1-33, S3-59, S3-60): inside a line if need be,
- * since a result is often one long line, but never inside a character or a redaction mark. The limit is that of the
- * text shown; the line about the cut comes on top.
+ * Chooses what is shown of a text that is longer than `maxLines` lines or `maxBytes` UTF-8 bytes (S1-33, S3-59, S3-60),
+ * `undefined` if all of it is: three quarters from its beginning and one from its end, the line of the gap between them
+ * counted. A result is often one long line, so it is cut inside a line if need be, but never inside a character or a
+ * redaction mark.
  */
-export function limitText(text: string, limit: ResultLimit): LimitedText {
-  const cut = cutText(text, limit);
-  const { body, truncated, omittedBytes, omittedLines } = cut;
-  return { text: truncated ? `${body}\n${cutNotice(cut)}` : body, truncated, omittedBytes, omittedLines };
-}
-
-/** The line that says how much was cut. */
-export function cutNotice({ omittedBytes, totalBytes }: Cut): string {
-  return `[output truncated: ${omittedBytes} of ${totalBytes} bytes not shown]`;
-}
-
-/** `limitText` without the notice. */
-export function cutText(text: string, limit: ResultLimit): Cut {
+export function cutText(text: string, limit: ResultLimit): Cut | undefined {
   const totalBytes = Buffer.byteLength(text);
-  const lines = firstLines(text, limit.maxLines);
-  const body = wholeMarks(firstBytes(lines, limit.maxBytes), text);
-  const truncated = body.length < text.length;
+  if (totalBytes <= limit.maxBytes && firstLines(text, limit.maxLines) === text) return undefined;
+  const tail = tailOf(text, {
+    maxBytes: Math.floor(limit.maxBytes * TAIL_SHARE),
+    maxLines: Math.floor(limit.maxLines * TAIL_SHARE),
+  });
+  const tailBytes = Buffer.byteLength(tail);
+  const rest =
+    tail === ""
+      ? limit
+      : { maxBytes: limit.maxBytes - GAP_BYTES - tailBytes, maxLines: limit.maxLines - 1 - countLines(tail) };
+  const head = wholeMarks(firstBytes(firstLines(text, rest.maxLines), rest.maxBytes), text);
   return {
-    body,
-    truncated,
+    headEnd: head.length,
+    tailStart: text.length - tail.length,
     totalBytes,
-    omittedBytes: truncated ? totalBytes - Buffer.byteLength(body) : 0,
-    omittedLines: truncated ? countLines(text, body.length) : 0,
+    omittedBytes: totalBytes - Buffer.byteLength(head) - tailBytes,
   };
+}
+
+/**
+ * The limit for a tool that says in `_meta` how long its results get, as Claude Code reads it. A server is not trusted
+ * with more than a part of the context, and its wish makes no limit smaller.
+ */
+export function widenLimit(limit: ResultLimit, meta: unknown): ResultLimit {
+  const wish = (meta as JsonObject | null | undefined)?.["anthropic/maxResultSizeChars"];
+  const maxBytes = typeof wish === "number" ? Math.floor(Math.min(wish, MAX_WISH_BYTES)) : 0;
+  if (!(maxBytes > limit.maxBytes)) return limit;
+  return { maxBytes, maxLines: limit.maxLines * Math.ceil(maxBytes / limit.maxBytes) };
+}
+
+/** The end of a text, from the start of a line where that costs less than half of it. */
+function tailOf(text: string, limit: ResultLimit): string {
+  if (limit.maxBytes < MIN_TAIL_BYTES || limit.maxLines < 1) return "";
+  const lines = lastLines(text, limit.maxLines);
+  const bytes = lastBytes(lines, limit.maxBytes);
+  if (bytes === lines) return bytes;
+  const lineStart = bytes.indexOf("\n") + 1;
+  if (lineStart > 0 && lineStart < bytes.length / 2) return bytes.slice(lineStart);
+  return wholeMarksAtStart(bytes, text);
 }
 
 /** A line feed at the end ends the last line; it does not begin another. */
@@ -62,32 +85,55 @@ function firstLines(text: string, maxLines: number): string {
   return end === text.length - 1 ? text : text.slice(0, end);
 }
 
+function lastLines(text: string, maxLines: number): string {
+  let start = text.endsWith("\n") ? text.length - 1 : text.length;
+  for (let count = 0; count < maxLines; count++) {
+    if (start === 0) return text;
+    start = text.lastIndexOf("\n", start - 1);
+    if (start === -1) return text;
+  }
+  return text.slice(start + 1);
+}
+
+function countLines(text: string): number {
+  return text.split("\n").length - (text.endsWith("\n") ? 1 : 0);
+}
+
+// A UTF-16 unit takes at least one byte, so no more units than bytes can be wanted.
+
 function firstBytes(text: string, maxBytes: number): string {
-  // A UTF-16 unit takes at least one byte, so no more units than this can be wanted.
-  const bytes = Buffer.from(text.slice(0, maxBytes + 1));
+  const bytes = Buffer.from(text.slice(0, Math.max(0, maxBytes) + 1));
   if (bytes.length <= maxBytes) return text;
   let end = Math.max(0, maxBytes);
-  while (end > 0 && ((bytes[end] ?? 0) & 0xc0) === 0x80) end--;
+  while (end > 0 && isContinuation(bytes[end])) end--;
   return bytes.toString("utf8", 0, end);
 }
 
-/** Half a mark would look like a piece of the text. */
-function wholeMarks(body: string, text: string): string {
-  if (body.length === text.length) return body;
-  for (let size = Math.min(REDACTED.length - 1, body.length); size > 0; size--) {
-    const start = body.length - size;
-    if (text.startsWith(REDACTED, start)) return body.slice(0, start);
-  }
-  return body;
+function lastBytes(text: string, maxBytes: number): string {
+  const bytes = Buffer.from(text.slice(-(maxBytes + 1)));
+  if (bytes.length <= maxBytes) return text;
+  let start = bytes.length - maxBytes;
+  while (start < bytes.length && isContinuation(bytes[start])) start++;
+  return bytes.toString("utf8", start);
 }
 
-/** Lines from `from` on; the rest of a line that was begun before counts as one. */
-function countLines(text: string, from: number): number {
-  const start = text.charAt(from) === "\n" ? from + 1 : from;
-  let count = 0;
-  for (let at = start; at < text.length; count++) {
-    const end = text.indexOf("\n", at);
-    at = end === -1 ? text.length : end + 1;
+function isContinuation(byte = 0): boolean {
+  return (byte & 0xc0) === 0x80;
+}
+
+/** Half a mark would look like a piece of the text. */
+function wholeMarks(head: string, text: string): string {
+  for (let size = Math.min(REDACTED.length - 1, head.length); size > 0; size--) {
+    const start = head.length - size;
+    if (text.startsWith(REDACTED, start)) return head.slice(0, start);
   }
-  return count;
+  return head;
+}
+
+function wholeMarksAtStart(tail: string, text: string): string {
+  const start = text.length - tail.length;
+  for (let missing = 1; missing < REDACTED.length; missing++) {
+    if (text.startsWith(REDACTED, start - missing)) return tail.slice(REDACTED.length - missing);
+  }
+  return tail;
 }

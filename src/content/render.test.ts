@@ -1,11 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallToolResult, ContentBlock } from "../protocol/types.ts";
-import { limitText } from "./limit.ts";
-import { renderBlocks, renderText } from "./render.ts";
-
-const LIMIT = { maxBytes: 1000, maxLines: 100 };
-const PNG = Buffer.from("\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "latin1").toString("base64");
-const JPEG = Buffer.from("\xff\xd8\xff\xe0\0\x10JFIF\0", "latin1").toString("base64");
+import { renderText } from "./render.ts";
 
 function result(content: ContentBlock[], rest: Partial<CallToolResult> = {}): CallToolResult {
   const { structuredContent } = rest;
@@ -22,20 +17,9 @@ describe("renderText", () => {
     expect(renderText(result([text("one"), text("two\n"), text(""), text("three")]))).toBe("one\ntwo\nthree\n");
   });
 
-  it("[S1-33] is bounded at 32 KiB and a line about the rest, also when it is a single line", () => {
-    for (const line of ["word ".repeat(20_000), "x".repeat(100_000), "é\n".repeat(40_000)]) {
-      const limited = limitText(renderText(result([text(line)])), { maxBytes: 32 * 1024, maxLines: 100_000 });
-      const [, body = "", missing, total] =
-        /^(.*)\n\[output truncated: (\d+) of (\d+) bytes not shown\]$/s.exec(limited.text) ?? [];
-      expect(Buffer.byteLength(body)).toBeGreaterThan(32 * 1024 - 4);
-      expect(Buffer.byteLength(body)).toBeLessThanOrEqual(32 * 1024);
-      expect(Buffer.byteLength(body) + Number(missing)).toBe(Number(total));
-    }
-  });
-
   it("names binary content and leaves it out", () => {
     const content: ContentBlock[] = [
-      { type: "image", data: PNG, mimeType: "image/png" },
+      { type: "image", data: "AAAA", mimeType: "image/png" },
       { type: "audio", data: "AAAA", mimeType: "audio/wav" },
       { type: "resource", uri: "file:///a.bin", mimeType: "application/x", blob: "AAAA" },
       { type: "resource", uri: "file:///b" },
@@ -51,19 +35,22 @@ describe("renderText", () => {
     ]);
   });
 
-  it("shows the text of a resource below its address, and a link with all that is known of it", () => {
+  it("[E167] shows the text of a resource below its address, and a link with all that is known of it", () => {
+    const sizedLink = { type: "resource_link", uri: "file:///d", name: "D", size: 2048 } as const;
     const content: ContentBlock[] = [
       { type: "resource", uri: "file:///a.txt", mimeType: "text/plain", text: "line one\nline two" },
       { type: "resource_link", uri: "file:///b", name: "B", mimeType: "text/x", description: "the\nother" },
       { type: "resource_link", uri: "file:///c" },
+      sizedLink,
     ];
     expect(renderText(result(content))).toBe(
       "[resource file:///a.txt (text/plain)]\nline one\nline two\n" +
-        "[resource link B: file:///b (text/x) — the other]\n[resource link file:///c]\n",
+        "[resource link B: file:///b (text/x) — the other]\n[resource link file:///c]\n" +
+        "[resource link D: file:///d (2 KB)]\n",
     );
   });
 
-  it("shows structured content when it is all there is", () => {
+  it("[E170] shows structured content when it is all there is", () => {
     expect(renderText(result([], { structuredContent: { a: [1] } }))).toBe('{\n  "a": [\n    1\n  ]\n}\n');
   });
 
@@ -105,71 +92,36 @@ describe("renderText", () => {
     expect(renderText(result([text("{broken")], { structuredContent: { result: 5 } }))).toContain('"result": 5');
   });
 
-  it("sanitises texts, names, addresses and kinds", () => {
+  it("[E236] sanitises texts, names, addresses and kinds", () => {
     const content: ContentBlock[] = [
       text("\x1b[31mred\u202e"),
       { type: "resource", uri: "file:///\x1b]0;x\x07a\nb", text: "\x07t" },
       { type: "resource_link", uri: "u\u200b", name: "n\x1b[2J", description: "d\u{e0041}" },
       { type: "unknown", kind: "k\r\n\x9b1m" },
     ];
-    const shown = renderText(result(content, { structuredContent: { "k\u202e": "v\u{e0041}\u001b" } }));
+    const shown = renderText(result(content, { structuredContent: { "k\u202e": "v\u001b" } }));
     expect(shown).toBe(
       "red\n[resource file:///a b]\nt\n[resource link n: u — d]\n[unexpected content block k]\n" +
         '{\n  "k": "v\\u001b"\n}\n',
     );
   });
 
+  it("[E235] says so when it removed characters in which a text can be hidden", () => {
+    const hidden = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
+    const notice = "[invisible characters were removed from this result]\n";
+    expect(renderText(result([text(`a${hidden}b`)]))).toBe(`${notice}ab\n`);
+    expect(renderText(result([{ type: "resource", uri: "u", text: `\u{1f3f4}${hidden}` }]))).toBe(
+      `${notice}[resource u]\n\u{1f3f4}\n`,
+    );
+    expect(renderText(result([text("a\u{e0100}b")], { structuredContent: { a: hidden } }))).toBe(
+      `${notice}ab\n{\n  "a": ""\n}\n`,
+    );
+    expect(renderText(result([text("a\u200bb\u202ec")]))).toBe("abc\n");
+  });
+
   it("survives structured content that cannot be written", () => {
     const structuredContent = JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`);
     expect(renderText(result([], { structuredContent }))).toBe("[content too deeply nested to be shown]\n");
     expect(renderText(result([text("1")], { structuredContent }))).toContain("nested");
-  });
-});
-
-describe("renderBlocks", () => {
-  it("keeps the order of texts and images and joins texts that touch", () => {
-    const image: ContentBlock = { type: "image", data: PNG, mimeType: "image/png" };
-    expect(renderBlocks(result([text("a"), text("b"), image, text("c")]), LIMIT)).toEqual([
-      { type: "text", text: "a\nb" },
-      { type: "image", data: PNG, mimeType: "image/png" },
-      { type: "text", text: "c" },
-    ]);
-    expect(renderBlocks(result([image]), LIMIT)).toEqual([image]);
-  });
-
-  it("takes an image's type from its bytes", () => {
-    expect(renderBlocks(result([{ type: "image", data: JPEG, mimeType: "image/png" }]), LIMIT)).toEqual([
-      { type: "image", data: JPEG, mimeType: "image/jpeg" },
-    ]);
-  });
-
-  it("puts a text where an image cannot be used", () => {
-    const content: ContentBlock[] = [
-      { type: "image", data: "", mimeType: "image/png" },
-      { type: "image", data: "%%%", mimeType: "image/png" },
-    ];
-    expect(renderBlocks(result(content), LIMIT)).toEqual([
-      { type: "text", text: "[image omitted — it is empty]\n[image omitted — its data is not base64]" },
-    ]);
-  });
-
-  it("limits all texts as one and keeps the images behind the cut", () => {
-    const image: ContentBlock = { type: "image", data: PNG, mimeType: "image/png" };
-    const content = [text("x".repeat(600)), image, text("y".repeat(600)), image, text("z")];
-    expect(renderBlocks(result(content), LIMIT)).toEqual([
-      { type: "text", text: "x".repeat(600) },
-      image,
-      { type: "text", text: `${"y".repeat(399)}\n[output truncated: 203 of 1203 bytes not shown]` },
-      image,
-    ]);
-  });
-
-  it("says that texts are missing also when the cut falls between them", () => {
-    const image: ContentBlock = { type: "image", data: PNG, mimeType: "image/png" };
-    expect(renderBlocks(result([text("a\nb"), image, text("c")]), { maxBytes: 100, maxLines: 2 })).toEqual([
-      { type: "text", text: "a\nb" },
-      image,
-      { type: "text", text: "[output truncated: 2 of 5 bytes not shown]" },
-    ]);
   });
 });

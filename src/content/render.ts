@@ -1,8 +1,6 @@
-import type { ResultLimit } from "../config/record.ts";
 import type { CallToolResult, ContentBlock } from "../protocol/types.ts";
-import { checkImage } from "./image.ts";
-import { cutNotice, cutText } from "./limit.ts";
-import { sanitizeLine, sanitizeText } from "./sanitize.ts";
+import { formatBytes } from "./bytes.ts";
+import { hasHiddenText, sanitizeLine, sanitizeText } from "./sanitize.ts";
 import { prettyJson, saysTheSame } from "./structured.ts";
 
 /** A block a model takes in. */
@@ -10,80 +8,98 @@ export type ModelBlock =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "image"; readonly data: string; readonly mimeType: string };
 
+/** Something in base64. */
+export type BinaryPart =
+  | Extract<ContentBlock, { type: "image" | "audio" }>
+  | { readonly type: "resource"; readonly uri: string; readonly mimeType: string | undefined; readonly data: string };
+
+export type Part = { readonly type: "text"; readonly text: string } | BinaryPart;
+
 /** Names, addresses and types inside a placeholder; a result's own text has its own limit. */
 const MAX_LABEL_CHARS = 500;
 
-type ImageBlock = Extract<ContentBlock, { type: "image" }>;
-type Part = { readonly text: string } | { readonly image: ImageBlock };
+const HIDDEN_TEXT = "[invisible characters were removed from this result]";
 
-/**
- * A result as one sanitised text, every block ended by a line feed: what the `mcp` tool shows below its heading. Binary
- * content is named and left out. A result with nothing to show is shown as JSON. The caller limits it.
- */
+/** A result as one text for a person, every part ended by a line feed. Binary content is named and left out. */
 export function renderText(result: CallToolResult): string {
-  const texts = partsOf(result).map((part) =>
-    "text" in part ? part.text : "[image result omitted — binary data not rendered]",
-  );
+  const texts = partsOf(result).map((part) => (part.type === "text" ? part.text : omissionMark(part)));
   return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
 }
 
 /**
- * A result as blocks for a model that takes images, in the order of the server; texts with no image between them are
- * one block. All text is sanitised and limited as a whole: what goes beyond is cut where it is, with a line that says so.
- * Images have no part in that limit.
+ * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON.
+ * Structured content is a part unless the texts say the same; it is never held against the tool's schema, since an
+ * answer that does not fit is still an answer.
  */
-export function renderBlocks(result: CallToolResult, limit: ResultLimit): ModelBlock[] {
-  const blocks: ModelBlock[] = [];
-  for (const part of partsOf(result)) {
-    const image = "image" in part ? checkImage(part.image.data) : undefined;
-    if (image?.ok) {
-      blocks.push({ type: "image", data: image.data, mimeType: image.mimeType });
-      continue;
-    }
-    const text = "text" in part ? part.text : `[image omitted — ${image?.reason}]`;
-    const last = blocks.at(-1);
-    if (last?.type === "text") blocks[blocks.length - 1] = { type: "text", text: joinLines(last.text, text) };
-    else blocks.push({ type: "text", text });
-  }
-  return limitBlocks(blocks, limit);
-}
-
-/** The renderable parts of a result in their order, texts sanitised; never empty. */
-function partsOf(result: CallToolResult): Part[] {
+export function partsOf(result: CallToolResult): Part[] {
   const parts: Part[] = [];
+  let isHiding = false;
+  const addText = (text: string, heading = ""): void => {
+    const clean = sanitizeText(text);
+    isHiding ||= clean !== text && hasHiddenText(text);
+    if (heading + clean !== "") parts.push({ type: "text", text: heading + clean });
+  };
+
   const texts: string[] = [];
   for (const block of result.content) {
-    if (block.type === "image") parts.push({ image: block });
-    else if (block.type === "text") {
-      const text = sanitizeText(block.text);
-      if (text === "") continue;
-      texts.push(block.text);
-      parts.push({ text });
-    } else parts.push({ text: placeholderOf(block) });
+    switch (block.type) {
+      case "text":
+        if (block.text !== "") texts.push(block.text);
+        addText(block.text);
+        break;
+      case "image":
+      case "audio":
+        parts.push(block);
+        break;
+      case "resource": {
+        const { type, uri, mimeType, text, blob } = block;
+        if (text !== undefined) addText(text, `[${resourceName(uri, mimeType)}]\n`);
+        else parts.push({ type, uri, mimeType, data: blob ?? "" });
+        break;
+      }
+      case "resource_link":
+        parts.push({ type: "text", text: linkLine(block) });
+        break;
+      case "unknown":
+        parts.push({ type: "text", text: `[unexpected content block ${label(block.kind)}]` });
+    }
   }
   const { structuredContent } = result;
   if (structuredContent !== undefined && structuredContent !== null && !saysTheSame(texts, structuredContent)) {
-    parts.push({ text: sanitizeText(prettyJson(structuredContent)) });
+    addText(prettyJson(structuredContent));
   }
-  return parts.length > 0 ? parts : [{ text: sanitizeText(prettyJson(result.raw)) }];
+  if (parts.length === 0) addText(prettyJson(result.raw));
+  return isHiding ? [{ type: "text", text: HIDDEN_TEXT }, ...parts] : parts;
 }
 
-function placeholderOf(block: Exclude<ContentBlock, { type: "text" | "image" }>): string {
-  switch (block.type) {
-    case "audio":
-      return "[audio result omitted — binary data not rendered]";
-    case "resource": {
-      const name = `resource ${label(block.uri)}${inBrackets(block.mimeType)}`;
-      return block.text === undefined ? `[${name} omitted]` : `[${name}]\n${sanitizeText(block.text)}`;
-    }
-    case "resource_link": {
-      const name = block.name === undefined ? "" : `${label(block.name)}: `;
-      const description = block.description === undefined ? "" : ` — ${label(block.description)}`;
-      return `[resource link ${name}${label(block.uri)}${inBrackets(block.mimeType)}${description}]`;
-    }
-    case "unknown":
-      return `[unexpected content block ${label(block.kind)}]`;
-  }
+/** What stands where binary content is not given to the reader. */
+export function omissionMark(part: BinaryPart): string {
+  return part.type === "resource"
+    ? `[${binaryName(part)} omitted]`
+    : `[${part.type} result omitted — binary data not rendered]`;
+}
+
+/** What a piece of binary content is called: its address, or its type. */
+export function binaryName(part: BinaryPart): string {
+  return part.type === "resource" ? resourceName(part.uri, part.mimeType) : label(part.mimeType) || part.type;
+}
+
+function resourceName(uri: string, mimeType: string | undefined): string {
+  return `resource${uri === "" ? "" : ` ${label(uri)}`}${inBrackets(mimeType)}`;
+}
+
+type Link = Extract<ContentBlock, { type: "resource_link" }>;
+
+function linkLine({ uri, name, mimeType, size, description }: Link): string {
+  const facts = [label(mimeType ?? ""), size === undefined ? "" : formatBytes(size)].filter((fact) => fact !== "");
+  return [
+    "[resource link ",
+    name === undefined ? "" : `${label(name)}: `,
+    label(uri),
+    facts.length === 0 ? "" : ` (${facts.join(", ")})`,
+    description === undefined ? "" : ` — ${label(description)}`,
+    "]",
+  ].join("");
 }
 
 function label(text: string): string {
@@ -92,32 +108,4 @@ function label(text: string): string {
 
 function inBrackets(mimeType: string | undefined): string {
   return mimeType === undefined || mimeType === "" ? "" : ` (${label(mimeType)})`;
-}
-
-function joinLines(first: string, second: string): string {
-  return first.endsWith("\n") ? first + second : `${first}\n${second}`;
-}
-
-/** Cuts the texts as if they were one, and keeps every image. */
-function limitBlocks(blocks: readonly ModelBlock[], limit: ResultLimit): ModelBlock[] {
-  const whole = blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
-  const cut = cutText(whole, limit);
-  if (!cut.truncated) return [...blocks];
-  const limited: ModelBlock[] = [];
-  let left = cut.body.length;
-  let noticed = false;
-  for (const block of blocks) {
-    if (block.type === "image") limited.push(block);
-    else if (block.text.length <= left) {
-      limited.push(block);
-      // The line feed that joined the texts counts, too.
-      left -= block.text.length + 1;
-    } else if (!noticed) {
-      const body = left > 0 ? `${block.text.slice(0, left)}\n` : "";
-      limited.push({ type: "text", text: body + cutNotice(cut) });
-      noticed = true;
-      left = -1;
-    }
-  }
-  return limited;
 }

@@ -12,6 +12,9 @@ const ST = 0x9c;
 /** What nobody sees: ignorable by definition (Unicode, DerivedCoreProperties), separators, annotations, half pairs. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}\ufff9-\ufffb]/u;
 
+/** Tag characters and the variation selectors beyond the first 16: whole texts can be written in them. */
+const HIDDEN_WRITING = /[\u{e0000}-\u{e0fff}]/u;
+
 /** One test that tells whether a text needs the slow pass at all: most have no controls but line feeds and tabs. */
 const SUSPICIOUS = new RegExp(`[^\\P{Cc}\\n\\t]|${INVISIBLE.source}`, "u");
 
@@ -62,6 +65,11 @@ export function sanitizeText(text: string): string {
     clean = end;
   }
   return clean === 0 ? text : out + text.slice(clean);
+}
+
+/** Whether a text holds characters that nobody sees and a model may read as words. `sanitizeText` removes them. */
+export function hasHiddenText(text: string): boolean {
+  return HIDDEN_WRITING.test(text);
 }
 
 /**

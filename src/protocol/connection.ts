@@ -11,6 +11,7 @@ import type {
   ResourceContents,
   ResourceTemplate,
   ServerInfo,
+  Skill,
   ToolDefinition,
 } from "./types.ts";
 
@@ -54,6 +55,10 @@ export interface McpConnection {
     argument: { readonly name: string; readonly value: string },
     options: ConnectionRequest,
   ): Promise<Completion>;
+  /** Empty when the server offers none; their files are read by `readSkillFile` only. */
+  listSkills(options: ConnectionRequest): Promise<Listing<Skill>>;
+  /** One file of a skill, held against what the skill's entry says of it. */
+  readSkillFile(skill: Skill, uri: string, options: ConnectionRequest): Promise<Buffer>;
   /** Whether the peer is alive: `ping`, or `server/discover` where ping is gone. An error answer is an answer too. */
   ping(options: ConnectionRequest): Promise<void>;
   close(): Promise<void>;

@@ -28,8 +28,7 @@ export interface ClientHandlers {
   /** Log messages of the server; it is asked for all of them that are no debugging. */
   log?(entry: LogEntry): void;
   /** A list has changed; told at most once while it is being read again. */
-  listChanged?(list: "tools" | "resources" | "prompts"): void;
-  resourceUpdated?(uri: string): void;
+  listChanged?(list: "tools" | "resources" | "prompts"): void | Promise<void>;
   /** Something odd was mended, dropped or ignored: one sentence, holding server text that is not cleaned yet. */
   notice?(text: string): void;
 }

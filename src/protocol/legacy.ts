@@ -1,101 +1,111 @@
-import type { Transport } from "../transport/transport.ts";
-import type { ConnectionRequest, ConnectOptions, McpConnection, ToolListing } from "./connection.ts";
-import { decodeCallResult } from "./decode/call-result.ts";
+import { TransportError } from "../transport/transport.ts";
+import { capabilitiesOf } from "./client-side.ts";
+import type { ConnectOptions } from "./connection.ts";
+import { isObject } from "./decode/fields.ts";
 import { decodeInitializeResult, type InitializeResult } from "./decode/initialize-result.ts";
-import { decodeTool } from "./decode/tool.ts";
-import { listAll } from "./list.ts";
-import { RequestCancelled, RequestTimeout, RpcChannel } from "./rpc.ts";
-import type { CallToolResult, JsonObject } from "./types.ts";
+import { CODE, ProtocolError, RpcError } from "./errors.ts";
+import type { Exchange, ExchangeRequest } from "./exchange.ts";
+import { finishLegacyTask } from "./legacy-task.ts";
+import { retrying } from "./retry.ts";
+import type { RpcChannel } from "./rpc.ts";
+import { SKILLS_EXTENSION } from "./skills.ts";
+import type { JsonObject } from "./types.ts";
+import type { UrlQuestions } from "./url-questions.ts";
 
 /** Revisions with the `initialize` handshake, newest first. 2024-10-07 is what the first SDKs still offer. */
-const LEGACY_VERSIONS = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"] as const;
+export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
 
 /** From this revision on the agreed revision is repeated in a header (2025-06-18, transports, protocol version header). */
 const HEADER_SINCE = "2025-06-18";
-
-/** The server speaks a revision nobody here knows. */
-export class UnsupportedVersion extends Error {
-  override readonly name = "UnsupportedVersion";
-  constructor(version: string) {
-    super(`it speaks protocol revision ${JSON.stringify(version)}; known are ${LEGACY_VERSIONS.join(", ")}`);
-  }
-}
+/** Older servers have never heard of capabilities with names of their own. */
+const EXTENSIONS_SINCE = "2025-11-25";
 
 /**
- * Opens the transport and shakes hands as revisions up to 2025-11-25 do: `initialize`, any known revision taken as the
- * server answers it, then `notifications/initialized`. One deadline covers all of it. On failure the transport is
- * left to the caller, who may want its diagnostics before closing it.
+ * Shakes hands as revisions up to 2025-11-25 do: `initialize`, any known revision taken as the server answers it, then
+ * `notifications/initialized`.
  */
-export async function connectLegacy(transport: Transport, options: ConnectOptions): Promise<McpConnection> {
-  const channel = new RpcChannel(transport, {
-    request: (method) => (method === "ping" ? Promise.resolve({}) : undefined),
-    notification: () => {},
-    closed: (reason) => options.onClosed(reason),
-  });
-  const deadline = Date.now() + options.timeoutMs;
-  const remaining = () => Math.max(1, deadline - Date.now());
-  await channel.open();
-  const answer = await channel.request(
-    "initialize",
-    { protocolVersion: options.protocolVersion, capabilities: {}, clientInfo: options.clientInfo },
-    { timeoutMs: remaining(), signal: options.signal, cancellable: false },
+export async function initialize(
+  channel: RpcChannel,
+  version: string,
+  { clientInfo, handlers }: Pick<ConnectOptions, "clientInfo" | "handlers">,
+  limits: { remainingMs(): number; signal?: AbortSignal | undefined },
+): Promise<InitializeResult> {
+  channel.sessionless = false;
+  const extensions = version >= EXTENSIONS_SINCE && { extensions: { [SKILLS_EXTENSION]: {} } };
+  const capabilities = { ...capabilitiesOf(handlers, version), ...extensions };
+  const answer = await retrying(channel.transport, limits, () =>
+    channel.request(
+      "initialize",
+      { protocolVersion: version, capabilities, clientInfo },
+      { timeoutMs: limits.remainingMs(), signal: limits.signal, cancel: "never" },
+    ),
   );
   const initialized = decodeInitializeResult(answer);
-  if (!(LEGACY_VERSIONS as readonly string[]).includes(initialized.protocolVersion)) {
-    throw new UnsupportedVersion(initialized.protocolVersion);
+  if (!LEGACY_VERSIONS.includes(initialized.protocolVersion)) {
+    const named = JSON.stringify(initialized.protocolVersion);
+    throw new ProtocolError(`it speaks protocol revision ${named}; known are ${LEGACY_VERSIONS.join(", ")}`);
   }
   if (initialized.protocolVersion >= HEADER_SINCE) {
     channel.headers = { "mcp-protocol-version": initialized.protocolVersion };
   }
-  await within(remaining(), options.signal, (signal) => channel.notify("notifications/initialized", {}, signal));
-  return new LegacyConnection(channel, initialized);
+  await tellInitialized(channel, limits);
+  channel.transport.listen(channel.headers);
+  return initialized;
 }
 
-class LegacyConnection implements McpConnection {
-  readonly #channel: RpcChannel;
-  readonly protocolVersion: string;
-  readonly serverInfo: McpConnection["serverInfo"];
-  readonly capabilities: JsonObject;
-  readonly instructions: string | undefined;
-
-  constructor(channel: RpcChannel, initialized: InitializeResult) {
-    this.#channel = channel;
-    this.protocolVersion = initialized.protocolVersion;
-    this.serverInfo = initialized.serverInfo;
-    this.capabilities = initialized.capabilities;
-    this.instructions = initialized.instructions;
-  }
-
-  async listTools(options: ConnectionRequest): Promise<ToolListing> {
-    const listed = await listAll((params) => this.#channel.request("tools/list", params, options), "tools", decodeTool);
-    return { tools: listed.items, notices: listed.notices };
-  }
-
-  async callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
-    const params = args === undefined ? { name } : { name, arguments: args };
-    return decodeCallResult(await this.#channel.request("tools/call", params, { ...options, withProgress: true }));
-  }
-
-  close(): Promise<void> {
-    return this.#channel.close();
-  }
-}
-
-/** A notification has no answer to wait for, but over HTTP it has a response, and that may never come. */
-async function within(
-  limitMs: number,
-  outer: AbortSignal | undefined,
-  send: (signal: AbortSignal) => Promise<void>,
+/** The server has already agreed: that it cannot take this notification, or not in time, is no reason to part. */
+async function tellInitialized(
+  channel: RpcChannel,
+  limits: { remainingMs(): number; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), limitMs);
+  const patience = AbortSignal.timeout(Math.min(limits.remainingMs(), 5_000));
+  const signal = limits.signal ? AbortSignal.any([limits.signal, patience]) : patience;
+  // Unlike a request, a notification has no clock that would hold the process.
+  const hold = setTimeout(() => {}, 0x7fffffff);
   try {
-    await send(outer ? AbortSignal.any([outer, limit.signal]) : limit.signal);
+    await channel.notify("notifications/initialized", {}, { signal });
   } catch (error) {
-    if (outer?.aborted) throw new RequestCancelled();
-    if (limit.signal.aborted) throw new RequestTimeout("notifications/initialized", limitMs);
-    throw error;
+    if (limits.signal?.aborted || !patience.aborted) {
+      const refused = error instanceof TransportError && error.http && error.failure === "status";
+      if (!refused) throw error;
+    }
   } finally {
-    clearTimeout(timer);
+    clearTimeout(hold);
   }
+}
+
+/** Requests of the older revisions: what the server asks on the way comes as requests of its own. */
+export function legacyExchange(
+  channel: RpcChannel,
+  initialized: InitializeResult,
+  urls: UrlQuestions,
+): Exchange {
+  async function request(method: string, params: JsonObject, options: ExchangeRequest): Promise<JsonObject> {
+    const send = async (method: string, params: JsonObject, more: ExchangeRequest) => {
+      const result = await channel.request(method, params, more);
+      if (isObject(result)) return result;
+      throw new ProtocolError(`its result to \`${method}\` is no object`);
+    };
+    try {
+      const result = await send(method, params, options);
+      if ("task" in params && isObject(result.task)) return await finishLegacyTask(result.task, send, options);
+      return result;
+    } catch (error) {
+      // An address to visit first (2025-11-25, client/elicitation); then the request is made once more.
+      if (!(error instanceof RpcError) || error.code !== CODE.urlElicitationRequired) throw error;
+      if (!(await urls.visitAll(error, options.signal))) throw error;
+      return send(method, params, options);
+    }
+  }
+
+  return {
+    era: "legacy",
+    protocolVersion: initialized.protocolVersion,
+    serverInfo: initialized.serverInfo,
+    capabilities: initialized.capabilities,
+    instructions: initialized.instructions,
+    mirrorsArguments: false,
+    request,
+    close: () => channel.close(),
+  };
 }

@@ -1,3 +1,6 @@
+import type { Listing } from "./connection.ts";
+import type { JsonObject } from "./types.ts";
+
 /** What one listing may hold [S1-28, S1-29]: enough for any server met so far, and an end for one that has none. */
 const MAX_ITEMS = 512;
 const MAX_PAGES = 32;
@@ -8,17 +11,12 @@ export interface Decoded<T> {
   readonly notice?: string;
 }
 
-export interface Listing<T> {
-  readonly items: readonly T[];
-  readonly notices: readonly string[];
-}
-
 /**
  * Follows `nextCursor` through all pages of a listing method. Each item is decoded alone, so a bad one costs only
  * itself. A missing, empty or repeated cursor ends it [E181].
  */
 export async function listAll<T>(
-  request: (params: Record<string, unknown> | undefined) => Promise<unknown>,
+  request: (params: JsonObject) => Promise<JsonObject>,
   key: string,
   decode: (value: unknown) => Decoded<T>,
 ): Promise<Listing<T>> {
@@ -26,8 +24,8 @@ export async function listAll<T>(
   const notices: string[] = [];
   let cursor: string | undefined;
   for (let page = 1; page <= MAX_PAGES; page++) {
-    const result = (await request(cursor === undefined ? undefined : { cursor })) as Record<string, unknown> | null;
-    const values = result?.[key];
+    const result = await request(cursor === undefined ? {} : { cursor });
+    const values = result[key];
     if (!Array.isArray(values)) notices.push(`the server's list of ${key} is no list`);
     for (const value of Array.isArray(values) ? values : []) {
       const { item, notice } = decode(value);
@@ -39,7 +37,7 @@ export async function listAll<T>(
       }
       items.push(item);
     }
-    const next = result?.nextCursor;
+    const next = result.nextCursor;
     if (typeof next !== "string" || next === "" || next === cursor) return { items, notices };
     cursor = next;
   }

@@ -1,143 +1,140 @@
 import type { JsonRpcFailure, JsonRpcId, JsonRpcMessage, JsonRpcRequest } from "../transport/message.ts";
 import { type Transport, TransportError } from "../transport/transport.ts";
-import type { Progress } from "./types.ts";
-
-const METHOD_NOT_FOUND = -32601;
-const INTERNAL_ERROR = -32603;
-/** Progress keeps a call alive, but a server that only ever reports progress is hung all the same [E197]. */
-const TOTAL_LIMIT_FACTOR = 60;
-
-/** The server answered with a JSON-RPC error. `message` is the server's text: clean it before showing it. */
-export class RpcError extends Error {
-  override readonly name = "RpcError";
-  readonly code: number;
-  readonly data: unknown;
-
-  constructor(error: JsonRpcFailure["error"]) {
-    super(typeof error.message === "string" ? error.message : JSON.stringify(error));
-    this.code = error.code;
-    this.data = error.data;
-  }
-}
-
-export class RequestTimeout extends Error {
-  override readonly name = "RequestTimeout";
-  constructor(method: string, limitMs: number) {
-    // Tenths: what is left of a start's limit is never a round number.
-    super(`\`${method}\` timed out after ${Math.round(limitMs / 100) / 10}s`);
-  }
-}
-
-export class RequestCancelled extends Error {
-  override readonly name = "RequestCancelled";
-  constructor() {
-    super("Operation aborted");
-  }
-}
+import { RequestClock } from "./clock.ts";
+import { CODE, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
+import type { JsonObject, Progress } from "./types.ts";
 
 export interface RpcRequestOptions {
-  /** Milliseconds without answer or progress. */
+  /** Milliseconds without answer or progress; Infinity for a request that is to stay open. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
-  /** Asks for progress, so that a long call can show it lives. */
+  /** Asks for progress, so that a long request can show that it lives. */
   withProgress?: boolean;
-  /** `initialize` must not be cancelled (2025-11-25, lifecycle). */
-  cancellable?: boolean;
+  /**
+   * How giving up is told: by `notifications/cancelled`, by closing the request's own stream, or not at all
+   * (`initialize`).
+   */
+  cancel?: "notify" | "close" | "never";
+  headers?: Readonly<Record<string, string>>;
+  background?: boolean;
+  /** Told the id before the request is sent. */
+  onId?: (id: number) => void;
 }
 
 export interface RpcHandlers {
   /** Answers a request of the server; a thrown RpcError is its answer, undefined means the method is unknown. */
-  request(method: string, params: unknown): Promise<unknown> | undefined;
-  notification(method: string, params: unknown): void;
+  request(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> | undefined;
+  notification(method: string, params: JsonObject): void;
+  notice(text: string): void;
   /** The connection ended by itself; every pending request has been rejected. */
   closed(reason: TransportError): void;
 }
 
 interface Pending {
+  readonly clock: RequestClock;
   resolve(result: unknown): void;
   reject(error: unknown): void;
-  progress(progress: Progress): void;
 }
 
 /** JSON-RPC 2.0 over a transport: pairs answers with requests and keeps each request's clock. */
 export class RpcChannel {
-  readonly #transport: Transport;
+  readonly transport: Transport;
+  /** Sent with every message; the handshake sets it. */
+  headers: Readonly<Record<string, string>> = {};
+  /** Set by eras without sessions. */
+  sessionless = false;
   readonly #handlers: RpcHandlers;
   readonly #pending = new Map<number, Pending>();
+  /** Who hears of progress, by token. A task's outlives its request. */
+  readonly #progress = new Map<number, (progress: Progress) => void>();
+  /** The server's requests being answered, by id as text. */
+  readonly #serving = new Map<string, AbortController>();
   #lastId = 0;
   #ended: TransportError | undefined;
-  /** Sent with every message from now on; the handshake sets it. */
-  headers: Readonly<Record<string, string>> = {};
 
   constructor(transport: Transport, handlers: RpcHandlers) {
-    this.#transport = transport;
+    this.transport = transport;
     this.#handlers = handlers;
   }
 
+  get ended(): boolean {
+    return this.#ended !== undefined;
+  }
+
   open(): Promise<void> {
-    return this.#transport.open({
+    return this.transport.open({
       message: (message) => this.#receive(message),
       lost: (id, reason) => this.#lose(id, reason),
+      notice: (text) => this.#handlers.notice(text),
       closed: (reason) => this.#end(reason, true),
     });
   }
 
   async close(): Promise<void> {
     this.#end(new TransportError("ended", "the connection was closed", "unknown"), false);
-    await this.#transport.close();
+    await this.transport.close();
   }
 
-  async notify(method: string, params?: Record<string, unknown>, signal?: AbortSignal): Promise<void> {
-    const options = { headers: this.headers, ...(signal && { signal }) };
-    await this.#transport.send({ jsonrpc: "2.0", method, ...(params && { params }) }, options);
+  async notify(method: string, params?: JsonObject, options: { signal?: AbortSignal; headers?: object } = {}) {
+    const { sessionless } = this;
+    const headers = { ...this.headers, ...options.headers };
+    await this.transport.send({ jsonrpc: "2.0", method, ...(params && { params }) }, { ...options, headers, sessionless });
+  }
+
+  /** Hears of progress with this token until the returned function is called. */
+  watchProgress(token: number, onProgress: (progress: Progress) => void): () => void {
+    this.#progress.set(token, onProgress);
+    return () => this.#progress.delete(token);
   }
 
   /**
    * Sends a request and waits for its answer. Rejects with RpcError (the server's answer), RequestTimeout,
-   * RequestCancelled or TransportError. Giving up is told to the server.
+   * RequestCancelled or TransportError.
    */
-  request(method: string, params: Record<string, unknown> | undefined, options: RpcRequestOptions): Promise<unknown> {
+  request(method: string, params: JsonObject | undefined, options: RpcRequestOptions): Promise<unknown> {
     if (this.#ended) return Promise.reject(new TransportError("ended", this.#ended.message, "not-sent"));
     if (options.signal?.aborted) return Promise.reject(new RequestCancelled());
     const id = ++this.#lastId;
     const { timeoutMs, signal } = options;
     return new Promise((resolve, reject) => {
       const sending = new AbortController();
-      const settle = () => {
-        clearTimeout(idle);
-        clearTimeout(total);
+      const settle = (finish: () => void) => {
+        if (!this.#pending.delete(id)) return;
+        clock.pause();
+        this.#progress.delete(id);
         signal?.removeEventListener("abort", abort);
-        this.#pending.delete(id);
+        finish();
       };
-      const fail = (error: unknown) => {
-        if (!this.#pending.has(id)) return;
-        settle();
-        reject(error);
-      };
-      const giveUp = (error: Error, reason: string) => {
-        fail(error);
-        if (options.cancellable !== false) this.#cancel(id, reason);
-        sending.abort();
-      };
+      const giveUp = (error: Error, reason: string) =>
+        settle(() => {
+          reject(error);
+          if ((options.cancel ?? "notify") === "notify") this.#cancel(id, reason);
+          sending.abort();
+        });
       const abort = () => giveUp(new RequestCancelled(), "the user cancelled");
-      const timeout = () => giveUp(new RequestTimeout(method, timeoutMs), "timed out");
-      const idle = setTimeout(timeout, timeoutMs);
-      const total = setTimeout(timeout, timeoutMs * TOTAL_LIMIT_FACTOR);
+      const clock = new RequestClock(timeoutMs, () => giveUp(new RequestTimeout(method, timeoutMs), "timed out"));
       signal?.addEventListener("abort", abort, { once: true });
       this.#pending.set(id, {
-        resolve: (result) => {
-          settle();
-          resolve(result);
-        },
-        reject: fail,
-        progress: (progress) => {
-          idle.refresh();
-          options.onProgress?.(progress);
-        },
+        clock,
+        resolve: (result) => settle(() => resolve(result)),
+        reject: (error) => settle(() => reject(error)),
       });
-      const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, ...paramsWithToken(params, id, options) };
-      this.#transport.send(request, { headers: this.headers, signal: sending.signal }).catch(fail);
+      if (options.withProgress) {
+        this.#progress.set(id, (progress) => {
+          clock.progress();
+          options.onProgress?.(progress);
+        });
+      }
+      if (this.#serving.size === 0) clock.start();
+      options.onId?.(id);
+      const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, ...withToken(params, id, options) };
+      const { sessionless } = this;
+      const background = options.background === true;
+      const headers = { ...this.headers, ...options.headers };
+      this.transport
+        .send(request, { headers, signal: sending.signal, background, sessionless })
+        .catch((error: unknown) => this.#pending.get(id)?.reject(error));
     });
   }
 
@@ -148,8 +145,7 @@ export class RpcChannel {
   #receive(message: JsonRpcMessage): void {
     if ("method" in message) {
       if ("id" in message) this.#serve(message);
-      else if (message.method === "notifications/progress") this.#progress(message.params);
-      else this.#handlers.notification(message.method, message.params);
+      else this.#notified(message.method, message.params ?? {});
       return;
     }
     // Ids are numbers here; some servers return them as strings.
@@ -165,40 +161,55 @@ export class RpcChannel {
     (id === undefined ? only : this.#pending.get(Number(id)))?.reject(reason);
   }
 
-  #progress(params: Record<string, unknown> | undefined): void {
-    if (typeof params?.progress !== "number") return;
-    const { progress, total, message } = params;
-    this.#pending.get(Number(params.progressToken))?.progress({
+  #notified(method: string, params: JsonObject): void {
+    if (method === "notifications/progress") this.#progressed(params);
+    else if (method === "notifications/cancelled") this.#serving.get(String(params.requestId))?.abort();
+    else this.#handlers.notification(method, params);
+  }
+
+  #progressed({ progressToken, progress, total, message }: JsonObject): void {
+    if (typeof progress !== "number") return;
+    this.#progress.get(Number(progressToken))?.({
       progress,
       ...(typeof total === "number" && { total }),
       ...(typeof message === "string" && { message }),
     });
   }
 
-  #serve(request: JsonRpcRequest): void {
+  /** Answers the server. It may ask a person, so until the answer is there no request's clock runs. */
+  #serve({ id, method, params }: JsonRpcRequest): void {
     const answer = (message: JsonRpcMessage) => {
-      this.#transport.send(message, { headers: this.headers }).catch(() => {});
+      this.transport.send(message, { headers: this.headers }).catch(() => {});
     };
-    const served = this.#handlers.request(request.method, request.params);
+    const abort = new AbortController();
+    const served = this.#handlers.request(method, params ?? {}, abort.signal);
     if (!served) {
-      answer(failure(request.id, METHOD_NOT_FOUND, `Method not found: ${request.method}`));
+      answer(failure(id, CODE.methodNotFound, `Method not found: ${method}`));
       return;
     }
-    served.then(
-      (result) => answer({ jsonrpc: "2.0", id: request.id, result }),
-      (error: unknown) =>
-        answer(
+    this.#serving.set(String(id), abort);
+    for (const { clock } of this.#pending.values()) clock.pause();
+    served
+      .then(
+        (result): JsonRpcMessage => ({ jsonrpc: "2.0", id, result }),
+        (error: unknown) =>
           error instanceof RpcError
-            ? failure(request.id, error.code, error.message)
-            : failure(request.id, INTERNAL_ERROR, "Internal error"),
-        ),
-    );
+            ? failure(id, error.code, error.message)
+            : failure(id, CODE.internal, "Internal error"),
+      )
+      .then((message) => {
+        this.#serving.delete(String(id));
+        if (this.#serving.size === 0) for (const { clock } of this.#pending.values()) clock.start();
+        // A request that was taken back gets no answer (2025-11-25, basic/utilities/cancellation).
+        if (!abort.signal.aborted) answer(message);
+      });
   }
 
   #end(reason: TransportError, tell: boolean): void {
     if (this.#ended) return;
     this.#ended = reason;
     for (const pending of [...this.#pending.values()]) pending.reject(reason);
+    for (const abort of this.#serving.values()) abort.abort();
     if (tell) this.#handlers.closed(reason);
   }
 }
@@ -207,7 +218,7 @@ function failure(id: JsonRpcId, code: number, message: string): JsonRpcFailure {
   return { jsonrpc: "2.0", id, error: { code, message } };
 }
 
-function paramsWithToken(params: Record<string, unknown> | undefined, id: number, options: RpcRequestOptions) {
+function withToken(params: JsonObject | undefined, id: number, options: RpcRequestOptions) {
   if (!options.withProgress) return params && { params };
-  return { params: { ...params, _meta: { progressToken: id } } };
+  return { params: { ...params, _meta: { ...(params?._meta as JsonObject | undefined), progressToken: id } } };
 }

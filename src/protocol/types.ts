@@ -37,6 +37,8 @@ export type ContentBlock =
     }
   | {
       readonly type: "resource_link";
+      /** Bytes. */
+      readonly size?: number;
       readonly uri: string;
       readonly name?: string;
       readonly mimeType?: string;
@@ -134,4 +136,23 @@ export interface Completion {
   readonly values: readonly string[];
   readonly hasMore: boolean;
   readonly total?: number;
+}
+
+/** A file of a skill as its entry lists it (SEP-2640). */
+export interface SkillFile {
+  readonly uri: string;
+  /** `sha256:` and 64 hexadecimal digits. */
+  readonly digest: string;
+  /** Bytes. */
+  readonly size: number;
+}
+
+export interface Skill {
+  /** Address of its SKILL.md. */
+  readonly uri: string;
+  readonly name: string;
+  readonly description: string;
+  readonly frontmatter: JsonObject;
+  /** `dynamic`: the server makes the files up as they are asked for, so there is nothing to hold them against. */
+  readonly files: readonly SkillFile[] | "dynamic";
 }

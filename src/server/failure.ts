@@ -2,11 +2,9 @@ import type { ServerConfig } from "../config/record.ts";
 import type { Redactor } from "../content/redact.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError, messageOf } from "../error.ts";
-import { UnsupportedVersion } from "../protocol/legacy.ts";
-import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/rpc.ts";
+import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import { TransportError } from "../transport/transport.ts";
 
-const INVALID_PARAMS = -32602;
 /** A server's own error text, for a sentence. */
 const SERVER_TEXT_CHARS = 2_000;
 /** What is shown of stderr: the last words, not the whole ring [E017]. */
@@ -55,7 +53,9 @@ function explain(thrown: unknown, { config, during }: FailureContext): Explanati
     if (during === "initialize") return { category: "connection", text: `it refused (${thrown.code}): ${text}` };
     return { category: categoryOfRpcError(thrown), text: `it answered with error ${thrown.code}: ${text}` };
   }
-  if (thrown instanceof UnsupportedVersion) return { category: "connection", text: sanitizeLine(thrown.message, 300) };
+  if (thrown instanceof ProtocolError) {
+    return { category: during === "initialize" ? "connection" : "other", text: sanitizeLine(thrown.message, 300) };
+  }
   if (thrown instanceof TransportError) return { ...explainTransport(thrown, where, during) };
   return { category: "other", text: sanitizeLine(messageOf(thrown), SERVER_TEXT_CHARS) };
 }
@@ -76,7 +76,7 @@ function explainTransport(error: TransportError, where: string, during: FailureC
 
 /** MCP has no code of its own for an unknown tool: servers answer "invalid params" and say it in words. */
 function categoryOfRpcError(error: RpcError): ErrorCategory {
-  if (error.code !== INVALID_PARAMS) return "other";
+  if (error.code !== CODE.invalidParams) return "other";
   return /\b(unknown tool|tool\b.*\bnot found|no such tool)\b/i.test(error.message) ? "unknown-tool" : "validation";
 }
 

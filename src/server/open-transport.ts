@@ -1,5 +1,6 @@
-import type { ServerTarget } from "../config/record.ts";
+import type { ServerPolicy, ServerTarget } from "../config/record.ts";
 import type { Transport } from "../transport/transport.ts";
+import { inheritedEnv } from "./environment.ts";
 
 export interface Surroundings {
   /** The environment a server process inherits and variables are read from. */
@@ -8,17 +9,31 @@ export interface Surroundings {
   readonly cwd: string;
 }
 
+/** What a peer that knows the manners of language servers is told before its end [S1-55]. */
+const FAREWELL = { request: "shutdown", notification: "notifications/exit" };
+
 /** A transport for an expanded target, not opened yet. Each kind is loaded with the first server that needs it. */
-export async function createTransport(target: ServerTarget, surroundings: Surroundings): Promise<Transport> {
-  if (target.kind === "http") {
-    const { HttpTransport } = await import("../transport/http.ts");
-    return new HttpTransport({ url: target.url, headers: target.headers });
+export async function createTransport(
+  target: ServerTarget,
+  flavor: "usual" | "sse",
+  policy: ServerPolicy,
+  { env, cwd }: Surroundings,
+): Promise<Transport> {
+  if (target.kind === "stdio") {
+    const { StdioTransport } = await import("../transport/stdio.ts");
+    return new StdioTransport({
+      command: target.command,
+      args: target.args,
+      env: { ...inheritedEnv(policy.inheritEnv, env), ...target.env },
+      cwd: target.cwd ?? cwd,
+      framing: policy.framing,
+      farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
+    });
   }
-  const { StdioTransport } = await import("../transport/stdio.ts");
-  return new StdioTransport({
-    command: target.command,
-    args: target.args,
-    env: { ...surroundings.env, ...target.env },
-    cwd: target.cwd ?? surroundings.cwd,
-  });
+  if (target.kind === "sse" || flavor === "sse") {
+    const { LegacySseTransport } = await import("../transport/legacy-sse.ts");
+    return new LegacySseTransport({ ...target, env });
+  }
+  const { HttpTransport } = await import("../transport/http.ts");
+  return new HttpTransport({ ...target, env });
 }

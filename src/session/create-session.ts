@@ -1,12 +1,21 @@
+import { tmpdir } from "node:os";
+import { pathToFileURL } from "node:url";
 import type { LoadedConfig } from "../config/record.ts";
+import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
+import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
 
-/** A session that owns its servers: each is a private process or connection, ended with the session. */
-export function createSession(config: LoadedConfig, surroundings: Surroundings): McpSession {
-  const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings)]));
+/**
+ * A session that owns its servers: each is a private process or connection, ended with the session. `port` is what the
+ * host offers to servers; the folder the session works in is offered when it says nothing else.
+ */
+export function createSession(config: LoadedConfig, surroundings: Surroundings, port: ServerPort = {}): McpSession {
+  const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
+  const offered: ServerPort = { roots, ...port };
+  const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));
 
   const find = (name: string): Server => {
     const server = servers.get(name);
@@ -24,6 +33,8 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings):
     servers: config.servers,
     problems: config.problems,
     config: (name) => find(name).config,
+    spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
+    knownTool: (name, tool) => find(name).knownTool(tool),
     status: (name) => statusOf(find(name)),
     listTools: async (name, options = {}) => find(name).listTools(options),
     callTool: async (name, tool, args, options = {}) => find(name).callTool(tool, args, options),
@@ -39,10 +50,11 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings):
 }
 
 function statusOf(server: Server): ServerStatus {
-  const { toolCount, protocolVersion, pid, trouble } = server;
+  const { toolCount, protocolVersion, pid, trouble, notices } = server;
   return {
     name: server.config.name,
     state: server.state,
+    notices,
     ...(toolCount !== undefined && { toolCount }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(pid !== undefined && { pid }),

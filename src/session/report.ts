@@ -19,7 +19,8 @@ export async function reportServer(session: McpSession, name: string): Promise<s
   if (status.state === "ready" && status.toolCount === undefined) {
     await session.listTools(name, { signal: AbortSignal.timeout(COUNT_LIMIT_MS) }).catch(() => {});
   }
-  return describe(session.status(name));
+  const { notices } = session.status(name);
+  return [describe(session.status(name)), ...notices.map((notice) => `    (${notice})`)].join("\n");
 }
 
 function describe(status: ServerStatus): string {
@@ -31,6 +32,7 @@ function describe(status: ServerStatus): string {
     case "starting":
       return `${name}: starting`;
     case "ready":
+      if (status.error !== undefined) return `${name}: connected, tools failed${reason}`;
       return `${name}: connected${status.toolCount === undefined ? "" : `, ${plural(status.toolCount, "tool")}`}`;
     case "needs-auth":
       return `${name}: needs authorization${reason}`;

@@ -1,4 +1,5 @@
 import type { ConfigProblem, ServerConfig } from "../config/record.ts";
+import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 
 export type ServerState = "idle" | "starting" | "ready" | "needs-auth" | "failed" | "stopped";
@@ -14,6 +15,8 @@ export interface ServerStatus {
   readonly pid?: number;
   /** Why it failed or stopped: one safe sentence. */
   readonly error?: string;
+  /** What was odd about it and has been mended, dropped or ignored. */
+  readonly notices: readonly string[];
 }
 
 export interface RequestOptions {
@@ -39,6 +42,10 @@ export interface McpSession {
   config(server: string): ServerConfig;
   /** Throws McpServerError `unknown-server`. */
   status(server: string): ServerStatus;
+  /** Where results go that are too long or too binary for a model. */
+  readonly spill: SpillStore;
+  /** The tool's definition, if the server's tools have been listed. */
+  knownTool(server: string, tool: string): ToolDefinition | undefined;
   /** All pages, at most 512 tools from 32 pages. */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */

@@ -1,6 +1,6 @@
 import { displayServer } from "../config/display.ts";
-import { limitText } from "../content/limit.ts";
-import { renderText } from "../content/render.ts";
+import { widenLimit } from "../content/limit.ts";
+import { presentResult } from "../content/present.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
@@ -88,13 +88,15 @@ async function callTool(
     ...(call.signal && { signal: call.signal }),
     ...(call.onProgress && { onProgress: call.onProgress }),
   });
-  const limit = session.config(server).policy.resultLimit;
-  const { text, truncated } = limitText(renderText(result), limit);
+  const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
+  const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages: false });
+  const { blocks, truncated, files } = presented;
   const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${result.isError ? " reported an error" : ""}:`;
+  const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   return {
-    content: [{ type: "text", text: `${head}\n${text}` }],
+    content: [{ type: "text", text: `${head}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
     isError: result.isError,
-    details: { action: "call", server, tool, isError: result.isError, ...(truncated && { truncated }) },
+    details: { action: "call", server, tool, isError: result.isError, truncated, files },
   };
 }
 

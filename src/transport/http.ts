@@ -1,222 +1,281 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Dispatcher } from "undici";
-import { messageOf } from "../error.ts";
+import {
+  discard,
+  HttpClient,
+  type HttpTransportOptions,
+  MAX_MESSAGE_BYTES,
+  readErrorBody,
+  readText,
+} from "./http-client.ts";
+import {
+  contentTypeOf,
+  describe,
+  headerOf,
+  isEventStream,
+  lostConnection,
+  saysSessionIsGone,
+  sessionLost,
+  statusFailure,
+} from "./http-failure.ts";
 import type { JsonRpcMessage } from "./message.ts";
 import { toMessages } from "./parse.ts";
-import { readEvents } from "./sse.ts";
-import {
-  type SendOptions,
-  type Transport,
-  TransportError,
-  type TransportEvents,
-  type TransportFailure,
-} from "./transport.ts";
+import { readEvents, type StreamPosition } from "./sse.ts";
+import { type SendOptions, type Transport, TransportError, type TransportEvents } from "./transport.ts";
 
 const SESSION_HEADER = "mcp-session-id";
+/** What a session id may consist of (2025-03-26, transports, session management). */
+const SESSION_ID = /^[\x21-\x7e]+$/;
 /** Telling the server that the session is over is a courtesy: it may not delay an exit. */
 const DELETE_LIMIT_MS = 1_000;
-/** Enough of an error page to recognise it. */
-const ERROR_BODY_BYTES = 4_096;
-/** Statuses that say the request was not executed; all others leave that open. */
-const NOT_EXECUTED = new Set([401, 403, 429, 503]);
-
-export interface HttpTransportOptions {
-  url: string;
-  headers: Readonly<Record<string, string>>;
-}
+/** Statuses that say more than a JSON-RPC error beside them: who may ask, and when. */
+const STATUS_COUNTS = new Set([401, 403, 429, 503]);
+/** JSON-RPC errors with which servers tell the loss of a session without saying so in the status [E059]. */
+const SESSION_ERRORS = new Set([-32600, -32001]);
+/** A stream whose answer has been given ends by itself; one that does not is cut, for it holds the process. */
+const AFTER_ANSWER_MS = 1_000;
+/** Wait before a stream is taken up again, when the server names none. */
+const RETRY_MS = 1_000;
+/** Below that, waiting is no waiting. */
+const MIN_RETRY_MS = 100;
+const MAX_RETRY_MS = 10 * 60_000;
+/** How often a connection for the rest of an answer is tried in a row. */
+const RESUME_ATTEMPTS = 3;
+/** Attempts at the server's own stream that bring nothing, in a row, before there is quiet. */
+const LISTEN_ATTEMPTS = 5;
+/** A stream that has lasted this long was one, though nothing came: the next is not held back. */
+const STEADY_MS = 10_000;
 
 /**
  * Streamable HTTP (2025-03-26 and later): each message is a POST, its answer a JSON body or an event stream. The session
- * id the server names is carried on every later request. Connection limits are off: clocks belong to the protocol,
- * and a dispatcher with limits of its own ends long calls at its own time [E073].
+ * id the server names is carried on every later request. There are no clocks here: the signal of a request covers its
+ * headers and its body [E074].
  */
 export class HttpTransport implements Transport {
   readonly kind = "http";
   readonly pid = undefined;
-  readonly #url: URL;
-  readonly #headers: Readonly<Record<string, string>>;
+  readonly #client: HttpClient;
+  readonly #limitBytes: number;
   #events: TransportEvents | undefined;
-  #agent: Dispatcher | undefined;
   #sessionId: string | undefined;
-  /** What the protocol sent along last; DELETE has to carry the revision too. */
-  #lastHeaders: Readonly<Record<string, string>> = {};
-  readonly #closed = new AbortController();
+  /** What the session's messages are sent with; its end has to name the revision too. */
+  #sessionHeaders: Readonly<Record<string, string>> = {};
+  #isListening = false;
+  #closing: Promise<void> | undefined;
 
+  /** Throws a TransportError when the options cannot be used. */
   constructor(options: HttpTransportOptions) {
-    if (!URL.canParse(options.url)) {
-      throw new TransportError("unreachable", "its `url` is no address once variables are filled in", "not-sent");
-    }
-    this.#url = new URL(options.url);
-    this.#headers = options.headers;
+    this.#client = new HttpClient(options);
+    this.#limitBytes = options.maxMessageBytes ?? MAX_MESSAGE_BYTES;
   }
 
-  async open(events: TransportEvents): Promise<void> {
+  open(events: TransportEvents): Promise<void> {
     this.#events = events;
-    const { Agent } = await import("undici");
-    this.#agent = new Agent({ headersTimeout: 0, bodyTimeout: 0, connect: { timeout: 10_000 } });
+    return this.#client.open();
   }
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
-    const sessionId = this.#sessionId;
-    this.#lastHeaders = options.headers ?? {};
-    const response = await this.#request("POST", options, JSON.stringify(message));
-    const status = response.statusCode;
-    if (status >= 200 && status < 300) {
-      const named = response.headers[SESSION_HEADER];
-      if (typeof named === "string") this.#sessionId = named;
-      await this.#answer(message, response);
+    const sessionId = options.sessionless ? undefined : this.#sessionId;
+    const response = await this.#client.request("POST", {
+      ...options,
+      body: JSON.stringify(message),
+      headers: {
+        ...this.#headers(options),
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+      },
+    });
+    if (response.statusCode < 200 || response.statusCode >= 300) return this.#refused(message, response, sessionId);
+
+    const named = headerOf(response, SESSION_HEADER);
+    if (!options.sessionless && SESSION_ID.test(named)) this.#sessionId = named;
+    if (sessionId !== undefined) this.#sessionHeaders = options.headers ?? {};
+    if (!("method" in message && "id" in message)) {
+      // 202 by the specification; 200, 204, `null`, text, and a stream that stays open are seen and mean the same [E077].
+      discard(response);
       return;
     }
-    const body = await readStart(response.body);
-    // An error may come as a JSON-RPC answer to this very request: then the status says nothing more.
-    const answers = (toMessages(body) ?? []).filter((candidate) => isAnswerTo(candidate, message));
-    if (answers.length > 0 && status !== 401 && !(status === 404 && sessionId)) {
-      for (const answer of answers) this.#events?.message(answer);
-      return;
-    }
-    if (status === 404 && sessionId !== undefined) {
-      if (this.#sessionId === sessionId) this.#sessionId = undefined;
-      throw new TransportError("session-lost", "the server no longer knows the session", "rejected");
-    }
-    const failure: TransportFailure = status === 401 ? "unauthorized" : "status";
-    const delivery = NOT_EXECUTED.has(status) ? "rejected" : "unknown";
-    throw new TransportError(failure, describeStatus(response), delivery, { http: { status } });
+    const answer = { given: false };
+    const take = (text: string) => {
+      for (const received of toMessages(text) ?? []) {
+        const own = asAnswerTo(message, received);
+        if (own && sessionId !== undefined && isSessionLoss(own)) throw this.#forget(sessionId);
+        answer.given ||= own !== undefined;
+        this.#deliver(own ?? received);
+      }
+    };
+    if (contentTypeOf(response) === "text/event-stream") return this.#readStream(response, options, answer, take);
+    const text = await readText(response, this.#limitBytes).catch((error: unknown) => {
+      throw lostConnection(error);
+    });
+    take(text);
+    if (answer.given) return;
+    const http = { status: response.statusCode };
+    const what = `it answered ${describe(response, text)} instead of a message`;
+    throw new TransportError("malformed", what, "unknown", { http });
   }
 
-  async close(): Promise<void> {
-    const agent = this.#agent;
-    if (!agent || this.#closed.signal.aborted) return;
-    this.#closed.abort();
-    if (this.#sessionId !== undefined) {
-      const signal = AbortSignal.timeout(DELETE_LIMIT_MS);
-      await agent
-        .request({ ...this.#address(), method: "DELETE", headers: this.#requestHeaders(), signal })
-        .then((response) => response.body.dump())
-        .catch(() => {});
-    }
-    await agent.destroy();
+  /**
+   * The GET stream of revisions from 2025-03-26 to 2025-11-25. Whatever is no event stream means that there is none
+   * [E064] [E065]. One that breaks is taken up where it ended, ever more slowly while nothing comes of it.
+   */
+  listen(headers: Readonly<Record<string, string>>): void {
+    if (this.#isListening) return;
+    this.#isListening = true;
+    this.#listen({ headers, background: true }).catch(() => {});
   }
 
-  listen(): void {}
+  /** Ends the session at the server, then all connections. */
+  close(): Promise<void> {
+    this.#closing ??= this.#end();
+    return this.#closing;
+  }
 
   diagnostics(): string {
     return "";
   }
 
-  async #request(method: "POST", options: SendOptions, body: string): Promise<Dispatcher.ResponseData> {
-    if (!this.#agent || this.#closed.signal.aborted) {
-      throw new TransportError("ended", "the connection is closed", "not-sent");
-    }
-    const signal = options.signal ? AbortSignal.any([options.signal, this.#closed.signal]) : this.#closed.signal;
-    try {
-      return await this.#agent.request({
-        ...this.#address(),
-        method,
-        body,
-        signal,
-        headers: {
-          ...this.#requestHeaders(),
-          "content-type": "application/json",
-          accept: "application/json, text/event-stream",
-        },
-      });
-    } catch (error) {
-      throw requestFailure(error);
-    }
+  #headers({ headers, sessionless }: SendOptions): Record<string, string> {
+    const session = sessionless || this.#sessionId === undefined ? {} : { [SESSION_HEADER]: this.#sessionId };
+    return { ...headers, ...session };
   }
 
-  #address(): { origin: string; path: string } {
-    return { origin: this.#url.origin, path: `${this.#url.pathname}${this.#url.search}` };
+  #deliver(message: JsonRpcMessage): void {
+    if (!this.#closing) this.#events?.message(message);
   }
 
-  #requestHeaders(): Record<string, string> {
-    const session = this.#sessionId === undefined ? {} : { [SESSION_HEADER]: this.#sessionId };
-    return { ...this.#headers, ...this.#lastHeaders, ...session };
-  }
-
-  /** Delivers what a success carried; a request whose answer was not in it is lost. */
-  async #answer(message: JsonRpcMessage, response: Dispatcher.ResponseData): Promise<void> {
-    const isRequest = "id" in message && "method" in message;
-    if (!isRequest) {
-      // 202 by the specification; 200, 204, `null` or text are seen and mean the same [E077].
-      await response.body.dump();
-      return;
+  /** A status that is no success: the loss of the session, a JSON-RPC error beside it, or a failure of its own. */
+  async #refused(message: JsonRpcMessage, response: Dispatcher.ResponseData, sessionId: string | undefined) {
+    const { statusCode: status } = response;
+    const body = await readErrorBody(response.body);
+    if (sessionId !== undefined && (status === 404 || (status === 400 && saysSessionIsGone(body)))) {
+      throw this.#forget(sessionId);
     }
-    let answered = false;
-    const deliver = (text: string) => {
-      for (const received of toMessages(text) ?? []) {
-        answered ||= isAnswerTo(received, message);
-        this.#events?.message(received);
+    // An error without an id answers the request it came back for, but only 400 is about the message itself.
+    const answer = (toMessages(body) ?? [])
+      .filter((received) => status === 400 || ("id" in received && received.id !== null))
+      .map((received) => asAnswerTo(message, received))
+      .find((own) => own !== undefined);
+    if (answer === undefined || STATUS_COUNTS.has(status)) throw statusFailure(response, body);
+    this.#deliver(answer);
+  }
+
+  /** A session that was renewed in the meantime stays. */
+  #forget(sessionId: string): TransportError {
+    if (this.#sessionId === sessionId) this.#sessionId = undefined;
+    return sessionLost();
+  }
+
+  /**
+   * Reads the answer from an event stream. One that ends before it has lost the answer [E071], unless the server gave an
+   * event id to come back with: then the rest is fetched, as often as the server likes (2025-11-25, transports,
+   * resumability). Whoever waits for the answer keeps the time.
+   */
+  async #readStream(
+    first: Dispatcher.ResponseData,
+    options: SendOptions,
+    answer: { readonly given: boolean },
+    take: (text: string) => void,
+  ): Promise<void> {
+    const position: StreamPosition = {};
+    for (let response = first; ; response = await this.#resume(position, options)) {
+      let cut: NodeJS.Timeout | undefined;
+      try {
+        await readEvents(response.body, this.#limitBytes, position, ({ data }) => {
+          take(data);
+          if (answer.given) cut ??= setTimeout(() => response.body.destroy(), AFTER_ANSWER_MS).unref();
+        });
+      } catch (error) {
+        if (!answer.given && !(error instanceof TransportError && error.failure === "ended")) throw error;
+      } finally {
+        clearTimeout(cut);
       }
+      if (answer.given) return;
+      if (position.lastEventId === undefined || options.sessionless) throw answerLost();
+    }
+  }
+
+  async #resume(position: StreamPosition, options: SendOptions): Promise<Dispatcher.ResponseData> {
+    const { signal } = options;
+    for (let attempt = 1; ; attempt++) {
+      await sleep(waitMs(position), undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
+      try {
+        const response = await this.#get(position, options);
+        if (isEventStream(response)) return response;
+        discard(response);
+      } catch (error) {
+        if (attempt < RESUME_ATTEMPTS && !signal?.aborted && !this.#closing) continue;
+        throw answerLost(error);
+      }
+      throw answerLost();
+    }
+  }
+
+  async #listen(options: SendOptions): Promise<void> {
+    const position: StreamPosition = {};
+    let wasOpen = false;
+    for (let fruitless = 0; fruitless < LISTEN_ATTEMPTS && !this.#closing; ) {
+      const startedAt = performance.now();
+      const { lastEventId } = position;
+      let isFruitful = false;
+      try {
+        const response = await this.#get(position, options);
+        if (isEventStream(response)) {
+          wasOpen = true;
+          await readEvents(response.body, this.#limitBytes, position, ({ data }) => {
+            isFruitful = true;
+            for (const message of toMessages(data) ?? []) this.#deliver(message);
+          });
+        } else {
+          discard(response);
+          // A server that is being restarted says so for a while.
+          if (!wasOpen || response.statusCode < 500) return;
+        }
+      } catch {
+        // Broken, or not reachable: both may pass.
+      }
+      isFruitful ||= position.lastEventId !== lastEventId || performance.now() - startedAt > STEADY_MS;
+      fruitless = isFruitful ? 0 : fruitless + 1;
+      await sleep(waitMs(position, fruitless), undefined, { ref: false });
+    }
+  }
+
+  #get(position: StreamPosition, options: SendOptions): Promise<Dispatcher.ResponseData> {
+    const { lastEventId } = position;
+    const headers = {
+      ...this.#headers(options),
+      accept: "text/event-stream",
+      ...(lastEventId !== undefined && { "last-event-id": lastEventId }),
     };
-    const type = contentType(response);
-    try {
-      if (type === "text/event-stream") {
-        for await (const event of readEvents(response.body)) deliver(event.data);
-      } else deliver(await response.body.text());
-    } catch (error) {
-      throw new TransportError("ended", `the response broke off (${reasonOf(error)})`, "unknown", { cause: error });
+    return this.#client.request("GET", { ...options, headers });
+  }
+
+  async #end(): Promise<void> {
+    if (this.#sessionId !== undefined) {
+      const headers = this.#headers({ headers: this.#sessionHeaders });
+      const signal = AbortSignal.timeout(DELETE_LIMIT_MS);
+      await this.#client.request("DELETE", { headers, signal }).then(discard, () => {});
     }
-    if (answered) return;
-    const what = type === "text/event-stream" ? "its response stream ended" : `it answered ${describeStatus(response)}`;
-    throw new TransportError("ended", `${what} without the answer`, "unknown");
+    await this.#client.close();
   }
 }
 
-function isAnswerTo(candidate: JsonRpcMessage, message: JsonRpcMessage): boolean {
-  return !("method" in candidate) && "id" in message && String(candidate.id) === String(message.id);
+/** The message as the answer to the request it came back for: with its own id, or an error that could not name one. */
+function asAnswerTo(request: JsonRpcMessage, received: JsonRpcMessage): JsonRpcMessage | undefined {
+  if ("method" in received || !("method" in request) || !("id" in request)) return undefined;
+  if (received.id === null) return { ...received, id: request.id };
+  return String(received.id) === String(request.id) ? received : undefined;
 }
 
-function contentType(response: Dispatcher.ResponseData): string {
-  const value = response.headers["content-type"];
-  return (typeof value === "string" ? value : "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+function isSessionLoss(answer: JsonRpcMessage): boolean {
+  return "error" in answer && SESSION_ERRORS.has(answer.error.code) && saysSessionIsGone(String(answer.error.message));
 }
 
-function describeStatus(response: Dispatcher.ResponseData): string {
-  const type = contentType(response);
-  return `HTTP ${response.statusCode}${type === "" ? "" : ` (${type})`}`;
+function answerLost(cause?: unknown): TransportError {
+  return new TransportError("ended", "its response stream ended without the answer", "unknown", { cause });
 }
 
-async function readStart(body: Dispatcher.ResponseData["body"]): Promise<string> {
-  const parts: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body) {
-      parts.push(chunk as Buffer);
-      size += (chunk as Buffer).length;
-      if (size >= ERROR_BODY_BYTES) break;
-    }
-  } catch {
-    // The status alone says enough.
-  }
-  return Buffer.concat(parts).toString("utf8");
-}
-
-/** Codes of failures before the connection stood: no byte of the request was sent. */
-const NEVER_CONNECTED = new Set([
-  "ECONNREFUSED",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "UND_ERR_CONNECT_TIMEOUT",
-]);
-
-function requestFailure(error: unknown): TransportError {
-  const code = codeOf(error);
-  if (NEVER_CONNECTED.has(code)) {
-    return new TransportError("unreachable", `the server is not reachable (${code})`, "not-sent", { cause: error });
-  }
-  return new TransportError("ended", `the connection was lost (${reasonOf(error)})`, "unknown", { cause: error });
-}
-
-function codeOf(error: unknown): string {
-  const { code, cause } = error as NodeJS.ErrnoException & { cause?: unknown };
-  if (typeof code === "string") return code;
-  return cause === undefined ? "" : codeOf(cause);
-}
-
-/** A code where there is one: error texts of libraries quote addresses. */
-function reasonOf(error: unknown): string {
-  const code = codeOf(error);
-  return code === "" ? (error instanceof Error ? error.name : messageOf(error)) : code;
+/** At least what the server asked for, twice as long after each attempt that brought nothing. */
+function waitMs({ retryMs = RETRY_MS }: StreamPosition, fruitless = 0): number {
+  return Math.min(Math.max(retryMs, MIN_RETRY_MS) * 2 ** fruitless, MAX_RETRY_MS);
 }

@@ -1,13 +1,18 @@
-import type { ChildProcess } from "node:child_process";
-import { spawnSync } from "node:child_process";
+import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
 
-/** After stdin is closed a well-behaved server ends by itself; pi's own client waits as long. */
-const EOF_GRACE_MS = 500;
-/** Then SIGTERM. EOF, SIGTERM and SIGKILL together stay under 3 seconds. */
-const TERM_GRACE_MS = 1_500;
-const KILL_GRACE_MS = 500;
+/** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */
+export interface Grace {
+  /** After its stdin was closed. */
+  readonly exitMs: number;
+  /** After SIGTERM. */
+  readonly termMs: number;
+}
+
+/** A killed process is gone within moments; one that hangs in the kernel is not waited for. */
+const KILL_MS = 400;
 const POLL_MS = 20;
 
 const isWindows = process.platform === "win32";
@@ -25,7 +30,8 @@ let hooksInstalled = false;
 
 /**
  * Starts a process as the leader of its own group, so that whatever it starts itself can be ended with it and a
- * Ctrl-C in the terminal does not reach it. No shell is involved: arguments arrive as they are.
+ * Ctrl-C in the terminal does not reach it. No shell is involved: arguments arrive as they are. On Windows a command
+ * that is a batch file (`npx`) needs one, and everything is quoted for it [E031].
  */
 export function spawnTree(options: SpawnOptions): ChildProcess {
   installHooks();
@@ -42,42 +48,47 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
 
 /**
  * Ends a process and everything in its group: stdin closed, then SIGTERM, then SIGKILL, each with its time.
- * A leader that has already gone does not spare its children [E022].
+ * A leader that has already gone does not spare its children [E022]. Windows knows no SIGTERM: there both times are for
+ * the closed stdin.
  */
-export async function endTree(child: ChildProcess): Promise<void> {
+export async function endTree(child: ChildProcess, grace: Grace): Promise<void> {
   const { pid } = child;
   if (pid === undefined) return;
-  child.stdin?.on("error", () => {});
   child.stdin?.end();
-  if (!(await gone(child, EOF_GRACE_MS))) {
-    signalTree(pid, "SIGTERM");
-    if (!(await gone(child, TERM_GRACE_MS))) {
-      signalTree(pid, "SIGKILL");
-      await gone(child, KILL_GRACE_MS);
-    }
+  let isGone = await gone(child, pid, grace.exitMs);
+  if (!isGone) {
+    if (!isWindows) signalGroup(pid, "SIGTERM");
+    isGone = await gone(child, pid, grace.termMs);
+  }
+  if (!isGone) {
+    if (isWindows) spawnPlain("taskkill", taskkillArgs(pid), TASKKILL_OPTIONS).on("error", () => {});
+    else signalGroup(pid, "SIGKILL");
+    await gone(child, pid, KILL_MS);
   }
   living.delete(pid);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
 }
 
-function exited(child: ChildProcess): boolean {
+/** Whether the leader has exited; what it started may live on. */
+export function hasExited(child: ChildProcess): boolean {
   return child.exitCode !== null || child.signalCode !== null;
 }
 
 /** Waits until the leader has exited and its group is empty, at most `limitMs`. */
-async function gone(child: ChildProcess, limitMs: number): Promise<boolean> {
-  const deadline = Date.now() + limitMs;
-  const pid = child.pid as number;
-  while (!exited(child) || groupLives(pid)) {
-    if (Date.now() >= deadline) return false;
-    await new Promise((resolve) => {
-      const timer = setTimeout(done, POLL_MS);
-      child.once("exit", done);
-      function done() {
+async function gone(child: ChildProcess, pid: number, limitMs: number): Promise<boolean> {
+  const deadline = performance.now() + limitMs;
+  while (!hasExited(child) || groupLives(pid)) {
+    const left = deadline - performance.now();
+    if (left <= 0) return false;
+    await new Promise<void>((resolve) => {
+      const done = () => {
         clearTimeout(timer);
         child.off("exit", done);
-        resolve(undefined);
-      }
+        resolve();
+      };
+      // The exit is announced; the end of a group is not.
+      const timer = setTimeout(done, hasExited(child) ? Math.min(POLL_MS, left) : left);
+      child.once("exit", done);
     });
   }
   return true;
@@ -87,17 +98,38 @@ function groupLives(pid: number): boolean {
   if (isWindows) return false;
   try {
     process.kill(-pid, 0);
-    return true;
   } catch (error) {
     return (error as NodeJS.ErrnoException).code === "EPERM";
   }
+  return process.platform !== "linux" || hasLivingMember(pid);
 }
 
-function signalTree(pid: number, signal: NodeJS.Signals): void {
-  if (isWindows) {
-    spawnSync("taskkill", ["/pid", String(pid), "/T", "/F"], { windowsHide: true, stdio: "ignore" });
-    return;
+/**
+ * Whether a group has a member that is no zombie. In a container the first process often collects no orphans, and their
+ * zombies would keep the group for ever.
+ */
+function hasLivingMember(group: number): boolean {
+  let pids: string[];
+  try {
+    pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
+  } catch {
+    // Nothing more is known than that the group exists.
+    return true;
   }
+  return pids.some((pid) => {
+    try {
+      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+      // The second field is a name in parentheses that may itself hold any character.
+      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+      return Number(itsGroup) === group && state !== "Z" && state !== "X";
+    } catch {
+      // It has ended meanwhile.
+      return false;
+    }
+  });
+}
+
+function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   try {
     process.kill(-pid, signal);
   } catch {
@@ -105,8 +137,19 @@ function signalTree(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** The process, what it started, and no question asked. */
+function taskkillArgs(pid: number): string[] {
+  return ["/pid", String(pid), "/T", "/F"];
+}
+
+const TASKKILL_OPTIONS = { windowsHide: true, stdio: "ignore" } as const;
+
+/** For an exit hook, so it waits for nothing but what Windows does through another program. */
 function killLiving(): void {
-  for (const pid of living) signalTree(pid, "SIGKILL");
+  for (const pid of living) {
+    if (isWindows) spawnSync("taskkill", taskkillArgs(pid), TASKKILL_OPTIONS);
+    else signalGroup(pid, "SIGKILL");
+  }
   living.clear();
 }
 

@@ -1,21 +1,29 @@
+import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { encodeFrame, type Framing } from "./framing.ts";
 import type { JsonRpcMessage } from "./message.ts";
-import { MessageReader } from "./reader.ts";
+import { createMessageReader } from "./reader.ts";
 
 interface Seen {
   messages: JsonRpcMessage[];
+  framings: Framing[];
   noise: string[];
-  oversize: number[];
+  lost: [id: number | undefined, reason: string][];
 }
 
-function read(chunks: readonly (string | Buffer)[], maxBytes?: number): Seen {
-  const seen: Seen = { messages: [], noise: [], oversize: [] };
-  const events = {
-    message: (message: JsonRpcMessage) => seen.messages.push(message),
-    noise: (line: string) => seen.noise.push(line),
-    oversize: (bytes: number) => seen.oversize.push(bytes),
-  };
-  const reader = new MessageReader(events, maxBytes);
+function read(chunks: readonly (string | Uint8Array)[], maxBytes?: number): Seen {
+  const seen: Seen = { messages: [], framings: [], noise: [], lost: [] };
+  const reader = createMessageReader(
+    {
+      message: (message, framing) => {
+        seen.messages.push(message);
+        seen.framings.push(framing);
+      },
+      noise: (sample) => seen.noise.push(sample),
+      lost: (id, reason) => seen.lost.push([id, reason.message]),
+    },
+    maxBytes,
+  );
   for (const chunk of chunks) reader.push(Buffer.from(chunk as string));
   reader.end();
   return seen;
@@ -23,31 +31,18 @@ function read(chunks: readonly (string | Buffer)[], maxBytes?: number): Seen {
 
 const hello = { jsonrpc: "2.0" as const, id: 1, result: { text: "日本 é\u2028" } };
 const note: JsonRpcMessage = { jsonrpc: "2.0", method: "notifications/message", params: { n: 1 } };
-const line = (message: unknown) => `${JSON.stringify(message)}\n`;
-const frame = (message: unknown) => {
-  const body = JSON.stringify(message);
-  return `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
-};
+const line = (message: unknown) => encodeFrame(JSON.stringify(message), "newline");
+const frame = (message: unknown) => encodeFrame(JSON.stringify(message), "content-length");
 
 describe("the message reader", () => {
   test("reads one message a line", () => {
     expect(read([line(hello), line(note)]).messages).toEqual([hello, note]);
   });
 
-  test("[E011] gives the same messages for any split of the bytes", () => {
-    const bytes = Buffer.from(`noise\n${line(hello)}${frame(note)}\n${frame(hello)}${line(note)}`);
-    const whole = read([bytes]);
-    expect(whole.messages).toEqual([hello, note, hello, note]);
-    for (let at = 1; at < bytes.length; at++) {
-      expect(read([bytes.subarray(0, at), bytes.subarray(at)])).toEqual(whole);
-    }
-    expect(read([...bytes].map((byte) => Buffer.from([byte])))).toEqual(whole);
-  });
-
-  test("reads Content-Length frames whose length counts bytes, with other headers around it", () => {
-    const body = JSON.stringify(hello);
-    const headers = `Content-Type: application/json\r\ncontent-length:${Buffer.byteLength(body)}\r\nX-Other: 1\r\n\r\n`;
-    expect(read([`${headers}${body}${line(note)}`]).messages).toEqual([hello, note]);
+  test("reads frames with a length and lines, and says which it was", () => {
+    const seen = read([`${frame(hello)}${line(note)}${frame(note)}`]);
+    expect(seen.messages).toEqual([hello, note, note]);
+    expect(seen.framings).toEqual(["content-length", "newline", "content-length"]);
   });
 
   test("[E005] takes lines that end with CRLF", () => {
@@ -66,11 +61,35 @@ describe("the message reader", () => {
 
   test("[E002] treats scalars, empty lists and rules as noise", () => {
     const lines = ["2026-01-01 x", "-----", "123", '"s"', "null", "[]"];
-    expect(read([`${lines.join("\n")}\n`])).toEqual({ messages: [], noise: lines, oversize: [] });
+    expect(read([`${lines.join("\n")}\n`])).toEqual({ messages: [], framings: [], noise: lines, lost: [] });
   });
 
-  test("[E004] finds a message glued behind a prompt", () => {
+  test("shows a short sample of long noise", () => {
+    expect(read([`${"x".repeat(5_000)}\n`]).noise).toEqual(["x".repeat(200)]);
+  });
+
+  test("[E004] finds a message glued behind a prompt, and names the line where the message is broken", () => {
     expect(read([`prompt> ${line(hello)}`]).messages).toEqual([hello]);
+    const broken = 'prompt> {"jsonrpc":"2.0","id":1,"result":{"x":';
+    expect(read([`${broken}\n`])).toMatchObject({ noise: [], lost: [[1, `its answer is not valid JSON: ${broken}`]] });
+  });
+
+  test("fails the one call whose answer is no JSON, such as NaN from Python", () => {
+    const answer = (id: string) => `{"jsonrpc": "2.0", "id": ${id}, "result": {"mean": NaN}}`;
+    const last = '{"result": {"mean": Infinity, "id": 9}, "jsonrpc": "2.0", "id": 8}';
+    const seen = read([[answer("7"), answer('"6"'), last].map((text) => `${text}\n`).join(""), line(hello)]);
+    expect(seen.lost.map(([id]) => id)).toEqual([7, 6, 8]);
+    expect(seen.messages).toEqual([hello]);
+  });
+
+  test("does not take a broken line for an answer that is none", () => {
+    const lines = [
+      '{"jsonrpc":"2.0","id":3,"method":"ping","params":{"result":NaN}}',
+      '{"level":"info","id":3,"msg":oops}',
+      '{"jsonrpc":"2.0","method":"x","params":{"id":3,"error":NaN}}',
+      '{"result":{"id":3,"deep":NaN}}',
+    ];
+    expect(read([`${lines.join("\n")}\n`])).toMatchObject({ lost: [], noise: lines });
   });
 
   test("[E013] unpacks a batch", () => {
@@ -85,16 +104,84 @@ describe("the message reader", () => {
     expect(read([JSON.stringify(hello)]).messages).toEqual([hello]);
   });
 
-  test("[E008] drops a message over the cap alone and goes on with the next", () => {
-    const big = line({ jsonrpc: "2.0", id: 2, result: "x".repeat(5_000) });
-    const seen = read([big.slice(0, 900), big.slice(900), line(hello)], 1_000);
+  test.each([line, frame])("[E008] drops an answer over the cap, tells whose it was, and goes on %#", (write) => {
+    const text = "x".repeat(5_000);
+    const first = write({ jsonrpc: "2.0", id: 2, result: { content: [{ type: "text", text, id: 1 }] } });
+    const last = write({ result: { content: [{ type: "text", text }] }, jsonrpc: "2.0", id: 3 });
+    const nowhere = write({ jsonrpc: text, id: 2, result: text, more: text });
+    const request = write({ jsonrpc: "2.0", id: 2, method: "sampling/createMessage", params: { result: text } });
+    const seen = read([first, last, nowhere, request, line(hello)], 1_024);
     expect(seen.messages).toEqual([hello]);
-    expect(seen.oversize).toEqual([Buffer.byteLength(big)]);
+    expect(seen.lost).toEqual([
+      [
+        2,
+        expect.stringMatching(/^its answer is too large: MCP message body of \d+ bytes exceeds the 1024-byte limit$/),
+      ],
+      [3, expect.any(String)],
+    ]);
+    expect(seen.noise).toHaveLength(2);
   });
 
-  test("drops a frame over the cap by its announced length", () => {
-    const seen = read([frame({ jsonrpc: "2.0", id: 2, result: "x".repeat(5_000) }), line(hello)], 1_000);
-    expect(seen.messages).toEqual([hello]);
-    expect(seen.oversize).toHaveLength(1);
+  test("a flood without a line end is noise of a known length", () => {
+    expect(read(["x".repeat(3_000)], 1_024).noise).toEqual([
+      `MCP message body of 3000 bytes exceeds the 1024-byte limit: ${"x".repeat(200)}`,
+    ]);
+  });
+});
+
+describe("any split of the bytes", () => {
+  const id = fc.oneof(fc.nat(), fc.string());
+  const json = fc.json({ maxDepth: 3 }).map((text) => JSON.parse(text) as unknown);
+  const params = fc.dictionary(fc.string(), json, { maxKeys: 4 });
+  const message = fc.oneof(
+    fc.record({ jsonrpc: fc.constant("2.0"), id, result: json }),
+    fc.record({ jsonrpc: fc.constant("2.0"), id, method: fc.string(), params }),
+    fc.record({ jsonrpc: fc.constant("2.0"), method: fc.string(), params }),
+    fc.record({ jsonrpc: fc.constant("2.0"), id, error: fc.record({ code: fc.integer(), message: fc.string() }) }),
+  ) as fc.Arbitrary<JsonRpcMessage>;
+  const framing = fc.constantFrom<(Framing | "both")[]>("newline", "content-length", "both");
+  /** Lines that are no message and no header. */
+  const banner = fc.string({ unit: "binary" }).map((text) => `* ${text.replaceAll(/[\n{[]/g, " ")}\n`);
+  const cuts = fc.array(fc.nat(), { maxLength: 20 });
+
+  function split(bytes: Uint8Array, at: readonly number[]): Uint8Array[] {
+    const places = [...new Set(at.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b);
+    return [0, ...places].map((from, index) => bytes.subarray(from, places[index]));
+  }
+
+  test("[E011] gives the messages that were written, in either framing, with noise between them", () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(message, framing, fc.option(banner))), cuts, (items, at) => {
+        const texts = items.map(([each, how, noise]) => encodeFrame(JSON.stringify(each), how) + (noise ?? ""));
+        const seen = read(split(Buffer.from(texts.join("")), at));
+        expect(seen.messages).toEqual(items.map(([each]) => JSON.parse(JSON.stringify(each))));
+        expect(seen.lost).toEqual([]);
+      }),
+    );
+  });
+
+  test("[E011] changes nothing of what is read, whatever the bytes and however small the cap", () => {
+    const bytes = fc.oneof(
+      fc.uint8Array({ maxLength: 200 }),
+      fc.string({ unit: "binary" }).map((text) => Buffer.from(text)),
+      fc.tuple(message, framing).map(([each, how]) => Buffer.from(encodeFrame(JSON.stringify(each), how))),
+      fc
+        .tuple(fc.uint8Array({ minLength: 1 }), fc.nat(300))
+        .map(([some, times]) => Buffer.concat(Array.from({ length: times }, () => some))),
+      fc
+        .constantFrom("\n", "\r\n\r\n", "\uFEFF", "> ", "Content-Length: 5\r\n\r\n", "Content-Type: x\n")
+        .map(Buffer.from),
+    );
+    fc.assert(
+      fc.property(
+        fc.array(bytes, { maxLength: 8 }),
+        cuts,
+        fc.constantFrom(1_024, 2_000, 100_000),
+        (parts, at, maxBytes) => {
+          const all = Buffer.concat(parts);
+          expect(read(split(all, at), maxBytes)).toEqual(read([all], maxBytes));
+        },
+      ),
+    );
   });
 });

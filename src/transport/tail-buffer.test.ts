@@ -1,16 +1,29 @@
+import fc from "fast-check";
 import { expect, test } from "vitest";
 import { TailBuffer } from "./tail-buffer.ts";
 
-test("keeps the last bytes of a flood", () => {
-  const tail = new TailBuffer(1_000);
-  for (let i = 0; i < 10_000; i++) tail.push(Buffer.from(`line ${i}\n`));
-  const text = tail.toString();
-  expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000);
-  expect(text.endsWith("line 9999\n")).toBe(true);
+function tailOf(maxBytes: number, ...chunks: (string | Uint8Array)[]): string {
+  const tail = new TailBuffer(maxBytes);
+  for (const chunk of chunks) tail.push(Buffer.from(chunk as string));
+  return tail.toString();
+}
+
+test("is empty, short, full, or the last bytes of a flood", () => {
+  expect(tailOf(8)).toBe("");
+  expect(tailOf(8, "abc", "", "de")).toBe("abcde");
+  expect(tailOf(8, "abc", "defgh")).toBe("abcdefgh");
+  expect(tailOf(8, "abc", "defgh", "i")).toBe("bcdefghi");
+  expect(tailOf(8, "abc", "0123456789".repeat(10))).toBe("23456789");
+});
+
+test("holds the last bytes however they came", () => {
+  fc.assert(
+    fc.property(fc.array(fc.string({ unit: "binary-ascii" })), fc.integer({ min: 1, max: 20 }), (chunks, maxBytes) => {
+      expect(tailOf(maxBytes, ...chunks)).toBe(chunks.join("").slice(-maxBytes));
+    }),
+  );
 });
 
 test("does not start inside a character", () => {
-  const tail = new TailBuffer(4);
-  tail.push(Buffer.from("€€"));
-  expect(tail.toString()).toBe("€");
+  expect(tailOf(4, "€€")).toBe("€");
 });

@@ -58,6 +58,8 @@ export interface TransportEvents {
    * when it could not be told whose answer it was.
    */
   lost(id: JsonRpcId | undefined, reason: TransportError): void;
+  /** Something odd was skipped while all goes well: one sentence, which may hold text of the server, not cleaned. */
+  notice(text: string): void;
   /** The connection is gone. Called at most once, never after `close()` was called. */
   closed(reason: TransportError): void;
 }
@@ -66,6 +68,8 @@ export interface SendOptions {
   signal?: AbortSignal;
   /** What the protocol repeats outside the message body; transports without headers ignore it. */
   headers?: Readonly<Record<string, string>>;
+  /** Neither takes nor sends a session id: revisions without sessions meet servers that name one all the same. */
+  sessionless?: boolean;
   /** The request may stay open for hours (`subscriptions/listen`): its connection must not keep the process alive. */
   background?: boolean;
 }

@@ -1,9 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
+import type { TlsOptions } from "node:tls";
 import type { Outlet } from "./brain.ts";
-import { createBrain, namesAnswer, pause } from "./brain.ts";
+import { createBrain, namesAnswer, pause, writeRaw } from "./brain.ts";
 import type { Observed, Received } from "./observed.ts";
 import { observe } from "./observed.ts";
 import type { ServerScript, Step, WireMessage } from "./script.ts";
@@ -21,14 +23,20 @@ export interface FakeHttp extends Observed {
   sessions(): string[];
   /** As after a restart: every session id it gave out is unknown from now on. */
   forgetSessions(): void;
-  /** Sends a message on every open GET stream; gives their number. */
-  push(message: WireMessage): number;
+  /** Sends a message on every open GET stream, with an event id if one is given; gives their number. */
+  push(message: WireMessage, id?: string): number;
   /** Cuts all connections and stops listening. */
   close(): Promise<void>;
 }
 
-/** A server on a port of its own, or on `port` where an earlier one was closed. */
-export async function fakeHttp(script: ServerScript = {}, port = 0): Promise<FakeHttp> {
+export interface HttpOptions {
+  /** Where an earlier server was closed; a free one when absent. */
+  readonly port?: number;
+  /** Makes it an https server. */
+  readonly tls?: TlsOptions;
+}
+
+export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: HttpOptions = {}): Promise<FakeHttp> {
   refuseStdioFields(script);
   const brain = createBrain(script);
   const received: Received[] = [];
@@ -69,38 +77,53 @@ export async function fakeHttp(script: ServerScript = {}, port = 0): Promise<Fak
     else if (!step.silent) reply(response, { status: 202, ...step });
   }
 
+  const isScripted = script.on?.["server/discover"] !== undefined;
+
   function refuse(request: IncomingMessage, message: WireMessage): Step | undefined {
     const accept = request.headers.accept ?? "";
     if (!accept.includes("application/json") || !accept.includes("text/event-stream"))
       return rpcError(406, -32000, "Not Acceptable: Client must accept both application/json and text/event-stream");
     if (!request.headers["content-type"]?.startsWith("application/json"))
       return rpcError(415, -32000, "Unsupported Media Type: Content-Type must be application/json");
-    return message.method === "initialize" ? undefined : refuseSession(request);
+    // What comes before a session asks for none; a script that answers `server/discover` means its own answer.
+    const isFirst = message.method === "initialize" || (message.method === "server/discover" && isScripted);
+    return isFirst ? undefined : refuseSession(request);
   }
 
   function refuseSession(request: IncomingMessage): Step | undefined {
     const revision = request.headers["mcp-protocol-version"];
-    if (revision !== undefined && !REVISIONS.includes(String(revision)))
-      return rpcError(400, -32000, "Bad Request: Unsupported protocol version");
+    const isKnown = REVISIONS.includes(String(revision)) || (isScripted && revision === "2026-07-28");
+    if (revision !== undefined && !isKnown) return rpcError(400, -32000, "Bad Request: Unsupported protocol version");
     if (script.sessions === false) return undefined;
     const session = request.headers["mcp-session-id"];
     if (session === undefined) return rpcError(400, -32000, "Bad Request: Mcp-Session-Id header is required");
     return sessions.has(String(session)) ? undefined : rpcError(404, -32001, "Session not found");
   }
 
-  /** GET and DELETE: a step if there is one, else what a right server does. */
+  /** A GET stream that stays open: `push` writes to it. */
+  function hold(response: ServerResponse): void {
+    streams.add(response);
+    response.on("close", () => streams.delete(response));
+  }
+
+  /** GET and DELETE: a step if there is one, else what a right server does. With `raw` it is a stream of that. */
   async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const step = brain.stepOf(request.method ?? "");
     if (step?.delayMs !== undefined) await pause(step.delayMs);
+    if (step?.raw !== undefined) {
+      const outlet = eventStream(response, step.status, { ...step.headers });
+      await writeRaw(step.raw, null, outlet.bytes);
+      if (step.silent) return hold(response);
+      if (!step.destroy) response.end();
+    }
     if (step?.destroy) request.socket.resetAndDestroy();
-    else if (step?.silent) return;
+    else if (step?.silent || step?.raw !== undefined) return;
     else if (step !== undefined) reply(response, step);
     else if (request.method === "GET" && script.getStream) {
       const rejection = refuseSession(request);
       if (rejection !== undefined) return reply(response, rejection);
-      response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders();
-      streams.add(response);
-      response.on("close", () => streams.delete(response));
+      eventStream(response);
+      hold(response);
     } else if (request.method === "DELETE") {
       const rejection = refuseSession(request);
       sessions.delete(String(request.headers["mcp-session-id"]));
@@ -108,12 +131,12 @@ export async function fakeHttp(script: ServerScript = {}, port = 0): Promise<Fak
     } else reply(response, { status: 405, headers: { allow: "POST, DELETE" } });
   }
 
-  const push = (message: WireMessage): number => {
-    for (const stream of streams) stream.write(eventOf(message));
+  const push = (message: WireMessage, id?: string): number => {
+    for (const stream of streams) stream.write(eventOf(message, id));
     return streams.size;
   };
 
-  const server = createServer(async (request, response) => {
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     response.on("error", () => {});
     const body = await bodyOf(request);
     if (body === undefined) return;
@@ -124,10 +147,11 @@ export async function fakeHttp(script: ServerScript = {}, port = 0): Promise<Fak
     if (new URL(path, "http://127.0.0.1").pathname !== "/mcp") reply(response, { status: 404, body: "Not found" });
     else if (httpMethod === "POST") await post(request, response, body);
     else await other(request, response);
-  });
+  };
+  const server = tls ? createTlsServer(tls, answer) : createServer(answer);
   await new Promise<void>((resolve, reject) => server.once("error", reject).listen(port, "127.0.0.1", resolve));
   const bound = (server.address() as AddressInfo).port;
-  const url = `http://127.0.0.1:${bound}/mcp`;
+  const url = `${tls ? "https" : "http"}://127.0.0.1:${bound}/mcp`;
 
   return {
     ...observe(() => [...received]),
@@ -183,8 +207,8 @@ function asStream(step: Step, script: ServerScript): boolean {
   return script.sse === true || ["sse", "notify", "progress", "ask", "raw", "endStream"].some((field) => field in step);
 }
 
-function eventOf(message: WireMessage): string {
-  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
+function eventOf(message: WireMessage, id?: string): string {
+  return `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
 }
 
 function eventStream(response: ServerResponse, status = 200, headers: Record<string, string> = {}): Outlet {

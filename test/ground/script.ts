@@ -90,6 +90,8 @@ export interface Startup {
   readonly ignoreSigterm?: boolean;
   readonly stderr?: Raw;
   readonly stdout?: Raw;
+  /** Exits with code 1 when it reads a line that is no JSON. */
+  readonly exitOnJunk?: boolean;
   readonly delayMs?: number;
   readonly exit?: number;
 }

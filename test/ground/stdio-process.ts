@@ -56,6 +56,7 @@ async function receive(json: string): Promise<void> {
     message = JSON.parse(json) as WireMessage;
   } catch {
     log({ type: "junk", text: json });
+    if (startup.exitOnJunk) process.exit(1);
     return;
   }
   log({ type: "message", message });

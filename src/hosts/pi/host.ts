@@ -1,4 +1,5 @@
 import { homedir } from "node:os";
+import { ToolNames } from "../../catalog/names.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { LoadedConfig } from "../../config/record.ts";
@@ -19,7 +20,7 @@ interface Running {
   readonly config: LoadedConfig;
   readonly ctx: PiContext;
   /** Made with the first use of a server. */
-  session?: Promise<McpSession>;
+  session?: McpSession;
   /** Settles when every server with direct tools is connected or has failed. */
   direct?: Promise<void>;
 }
@@ -28,7 +29,8 @@ interface Running {
 export class PiHost {
   readonly #pi: PiApi;
   #running: Running | undefined;
-  /** Names of the tools registered here; no two servers' tools may fall together. */
+  readonly #toolNames = new ToolNames();
+  /** Of all tools registered here, `mcp` among them. */
   readonly #names = new Set<string>();
 
   constructor(pi: PiApi) {
@@ -65,8 +67,7 @@ export class PiHost {
   async end(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    const session = await running?.session;
-    await session?.close();
+    await running?.session?.close();
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
@@ -102,23 +103,27 @@ export class PiHost {
   async #ready(running: Running): Promise<[Engine, McpSession]> {
     const engine = await import("./engine.ts");
     const surroundings = { env: process.env, cwd: running.ctx.cwd };
-    running.session ??= Promise.resolve(engine.createSession(running.config, surroundings));
-    return [engine, await running.session];
+    running.session ??= engine.createSession(running.config, surroundings, {
+      toolsChanged: (server) => void this.#offerTools(running, server),
+    });
+    return [engine, running.session];
   }
 
   async #offerDirectTools(running: Running, names: string[]): Promise<void> {
-    await Promise.all(
-      names.map(async (name) => {
-        try {
-          const [engine, session] = await this.#ready(running);
-          const tools = await session.listTools(name);
-          if (this.#running !== running) return;
-          for (const tool of engine.directTools(session, name, tools, this.#names)) this.#registerDirect(tool);
-        } catch (error) {
-          if (this.#running === running) this.tell(messageOf(error), "warning", running.ctx);
-        }
-      }),
-    );
+    await Promise.all(names.map((name) => this.#offerTools(running, name)));
+  }
+
+  /** Declares a server's tools, also those it has since announced. */
+  async #offerTools(running: Running, name: string): Promise<void> {
+    try {
+      const [engine, session] = await this.#ready(running);
+      if (session.config(name).exposure !== "direct") return;
+      const tools = await session.listTools(name);
+      if (this.#running !== running) return;
+      for (const tool of engine.directTools(session, name, tools, this.#toolNames)) this.#registerDirect(tool);
+    } catch (error) {
+      if (this.#running === running) this.tell(messageOf(error), "warning", running.ctx);
+    }
   }
 
   #registerDirect(tool: DirectTool): void {

@@ -20,6 +20,7 @@ export function decodeContent(value: unknown): ContentBlock {
         ...optional("name", stringOf(value.name)),
         ...optional("mimeType", stringOf(value.mimeType)),
         ...optional("description", stringOf(value.description)),
+        ...optional("size", typeof value.size === "number" ? value.size : undefined),
       };
     case "resource": {
       const resource = isObject(value.resource) ? value.resource : {};

@@ -1,5 +1,6 @@
 import type { JsonObject, ServerInfo } from "../types.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { isObject, stringOf } from "./fields.ts";
+import { decodeServerInfo } from "./server-info.ts";
 
 export interface InitializeResult {
   readonly protocolVersion: string;
@@ -11,15 +12,10 @@ export interface InitializeResult {
 /** The answer to `initialize`. A missing revision is read as the oldest: whatever it is, it cannot be newer. */
 export function decodeInitializeResult(value: unknown): InitializeResult {
   const result = isObject(value) ? value : {};
-  const info = isObject(result.serverInfo) ? result.serverInfo : {};
   return {
     protocolVersion: stringOf(result.protocolVersion) ?? "2024-10-07",
     capabilities: isObject(result.capabilities) ? result.capabilities : {},
-    serverInfo: {
-      name: stringOf(info.name) ?? "",
-      version: stringOf(info.version) ?? "",
-      ...optional("title", stringOf(info.title)),
-    },
+    serverInfo: decodeServerInfo(result.serverInfo),
     instructions: stringOf(result.instructions),
   };
 }

@@ -1,5 +1,5 @@
 import type { Decoded } from "../list.ts";
-import type { ToolAnnotations, ToolDefinition } from "../types.ts";
+import type { JsonObject, ToolAnnotations, ToolDefinition } from "../types.ts";
 import { isObject, optional, stringOf } from "./fields.ts";
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
@@ -21,12 +21,18 @@ export function decodeTool(value: unknown): Decoded<ToolDefinition> {
       name,
       ...optional("title", stringOf(value.title)),
       ...optional("description", stringOf(value.description)),
-      inputSchema: isObject(schema) ? { ...schema, type: "object" } : { type: "object", properties: {} },
+      inputSchema: objectSchema(schema),
       ...optional("outputSchema", isObject(value.outputSchema) ? value.outputSchema : undefined),
       annotations: decodeAnnotations(value.annotations),
       raw: value,
     },
   };
+}
+
+/** The server's own object wherever it can be: what it wrote is what a call is checked against. */
+function objectSchema(schema: unknown): JsonObject {
+  if (!isObject(schema)) return { type: "object", properties: {} };
+  return schema.type === "object" ? schema : { ...schema, type: "object" };
 }
 
 /** Only real booleans count: `"true"` and `1` are no hints (S2, permission rule). */

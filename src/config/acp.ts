@@ -1,0 +1,76 @@
+import { ORIGINS } from "./origins.ts";
+import { quote } from "./problems.ts";
+import type { ConfigProblem, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
+
+/** Stands where other servers have a file: the entry's number is the line. */
+const SOURCE = "the editor's MCP servers";
+
+/**
+ * The servers an ACP client hands over in `session/new`, `load` or `resume` (ACP v1, McpServer). A bad entry is reported
+ * and costs only itself; nothing is expanded in values [S2-49]. Names may repeat: later ones get a number.
+ */
+export function readAcpServers(list: unknown): LoadedConfig {
+  const problems: ConfigProblem[] = [];
+  const servers: ServerConfig[] = [];
+  const names = new Set<string>();
+  if (!Array.isArray(list)) {
+    return { servers, problems: [problem({ file: SOURCE, line: 1, column: 1 }, "they must be a list")] };
+  }
+  for (const [index, entry] of list.entries()) {
+    const source = { file: SOURCE, line: index + 1, column: 1 };
+    const fields = isRecord(entry) ? entry : {};
+    const written = typeof fields.name === "string" ? fields.name.trim() : "";
+    const target = readTarget(fields);
+    if (typeof target === "string") {
+      problems.push(problem(source, `Server ${quote(written || "(unnamed)")}: ${target}`, written));
+      continue;
+    }
+    const name = free(written || "unnamed", names);
+    names.add(name);
+    servers.push({ name, origin: "acp", source, target, policy: ORIGINS.acp, exposure: "direct" });
+  }
+  return { servers, problems };
+}
+
+/** How to reach the server, or why that is not to be had. */
+function readTarget({ type, command, args, env, cwd, url, headers }: Record<string, unknown>): ServerTarget | string {
+  if (type === undefined || type === "stdio") {
+    if (typeof command !== "string" || command === "") return "it names no command";
+    const list = args ?? [];
+    if (!Array.isArray(list) || !list.every((arg) => typeof arg === "string")) return "its args are no list of strings";
+    const variables = readPairs(env);
+    if (!variables) return "its env is no list of names and values";
+    return { kind: "stdio", command, args: list, env: variables, ...(typeof cwd === "string" && { cwd }) };
+  }
+  if (type !== "http" && type !== "sse") return `its transport ${quote(String(type))} is not supported`;
+  if (typeof url !== "string" || !URL.canParse(url)) return "it has no proper url";
+  const pairs = readPairs(headers);
+  return pairs ? { kind: type, url, headers: pairs } : "its headers are no list of names and values";
+}
+
+/** `[{name, value}]`, as ACP has it, or an object, as everybody else has it [E245]. */
+function readPairs(value: unknown): Record<string, string> | undefined {
+  if (value === undefined || value === null) return {};
+  const entries = Array.isArray(value)
+    ? value.map((item) => (isRecord(item) ? [item.name, item.value] : []))
+    : isRecord(value)
+      ? Object.entries(value)
+      : undefined;
+  if (!entries?.every(([name, text]) => typeof name === "string" && typeof text === "string")) return undefined;
+  return Object.fromEntries(entries) as Record<string, string>;
+}
+
+function free(name: string, taken: ReadonlySet<string>): string {
+  if (!taken.has(name)) return name;
+  let number = 2;
+  while (taken.has(`${name}_${number}`)) number++;
+  return `${name}_${number}`;
+}
+
+function problem(source: FilePosition, message: string, server?: string): ConfigProblem {
+  return { ...source, severity: "error", message, ...(server && { server }) };
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

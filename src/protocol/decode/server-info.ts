@@ -1,0 +1,12 @@
+import type { ServerInfo } from "../types.ts";
+import { isObject, optional, stringOf } from "./fields.ts";
+
+/** What a server calls itself; for display, nothing may depend on it. */
+export function decodeServerInfo(value: unknown): ServerInfo {
+  const info = isObject(value) ? value : {};
+  return {
+    name: stringOf(info.name) ?? "",
+    version: stringOf(info.version) ?? "",
+    ...optional("title", stringOf(info.title)),
+  };
+}

@@ -1,0 +1,153 @@
+import { announcedLists, type ChangingList } from "./client-side.ts";
+import type { ConnectionRequest, Listing, McpConnection } from "./connection.ts";
+import { decodeCallResult } from "./decode/call-result.ts";
+import { decodeCompletion } from "./decode/completion.ts";
+import { decodePrompt, decodePromptResult } from "./decode/prompt.ts";
+import { decodeContents, decodeResource, decodeResourceTemplate } from "./decode/resource.ts";
+import { decodeTool } from "./decode/tool.ts";
+import { CODE, RpcError } from "./errors.ts";
+import type { Exchange } from "./exchange.ts";
+import { acceptsToolTasks, taskParameter } from "./legacy-task.ts";
+import { type Decoded, listAll } from "./list.ts";
+import { type Mirror, mirrorHeaders, readMirror } from "./mirror.ts";
+import { pause } from "./pause.ts";
+import { ResponseCache } from "./response-cache.ts";
+import { retrying } from "./retry.ts";
+import type { RpcChannel } from "./rpc.ts";
+import { decodeSkill, readSkillFile, SKILLS_EXTENSION, withoutDoubles } from "./skills.ts";
+import type { CallToolResult, JsonObject, ToolDefinition } from "./types.ts";
+
+const RELIST_MS = 250;
+
+/** A connection's operations, the same in both eras: they differ in how a request is made, not in what it means. */
+export class Operations {
+  readonly #exchange: Exchange;
+  readonly #channel: RpcChannel;
+  readonly #cache = new ResponseCache();
+  /** Of the tools as last listed: what a call has to know of its tool. */
+  #tools: ReadonlyMap<string, { readonly tool: ToolDefinition; readonly mirror: Mirror }> | undefined;
+
+  constructor(exchange: Exchange, channel: RpcChannel) {
+    this.#exchange = exchange;
+    this.#channel = channel;
+  }
+
+  /** The lists whose changes the server will tell of. */
+  get announcedLists(): ChangingList[] {
+    return announcedLists(this.#exchange.capabilities);
+  }
+
+  forget(list: ChangingList): void {
+    this.#cache.forget(list);
+  }
+
+  /** As the rest of the product holds it. */
+  connection(): McpConnection {
+    const { era, protocolVersion, serverInfo, capabilities, instructions } = this.#exchange;
+    const read = (method: string, params: JsonObject, options: ConnectionRequest) => this.#read(method, params, options);
+    return {
+      era,
+      protocolVersion,
+      serverInfo,
+      capabilities,
+      instructions,
+      listTools: (options) => this.#listTools(options),
+      callTool: (name, args, options) => this.#callTool(name, args, options),
+      listResources: (options) => this.#list("resources/list", "resources", decodeResource, options),
+      listResourceTemplates: (options) =>
+        this.#list("resources/templates/list", "resourceTemplates", decodeResourceTemplate, options),
+      readResource: async (uri, options) => decodeContents(await read("resources/read", { uri }, options), uri),
+      listPrompts: (options) => this.#list("prompts/list", "prompts", decodePrompt, options),
+      getPrompt: async (name, args, options) =>
+        decodePromptResult(await this.#exchange.request("prompts/get", { name, arguments: args }, options)),
+      complete: async (ref, argument, options) =>
+        decodeCompletion(await this.#exchange.request("completion/complete", { ref, argument }, options)),
+      listSkills: async (options) => {
+        const { extensions } = capabilities as { extensions?: JsonObject };
+        if (!extensions?.[SKILLS_EXTENSION]) return { items: [], notices: [] };
+        const listed = await this.#list("skills/list", "skills", decodeSkill, options);
+        const { items, notices } = withoutDoubles(listed.items);
+        return { items, notices: [...listed.notices, ...notices] };
+      },
+      readSkillFile: (skill, uri, options) => readSkillFile(read, skill, uri, options),
+      ping: (options) => this.#ping(options),
+      close: () => this.#exchange.close(),
+    };
+  }
+
+  async #listTools(options: ConnectionRequest): Promise<Listing<ToolDefinition>> {
+    const listed = await this.#list("tools/list", "tools", decodeTool, options);
+    const tools = new Map<string, { tool: ToolDefinition; mirror: Mirror }>();
+    const notices = [...listed.notices];
+    for (const tool of listed.items) {
+      const mirror = this.#exchange.mirrorsArguments ? readMirror(tool.inputSchema) : [];
+      if (typeof mirror !== "string") tools.set(tool.name, { tool, mirror });
+      else notices.push(`tool ${JSON.stringify(tool.name)} was left out: ${mirror}`);
+    }
+    this.#tools = tools;
+    return { items: listed.items.filter(({ name }) => tools.has(name)), notices };
+  }
+
+  async #callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
+    if (!this.#tools && acceptsToolTasks(this.#exchange.capabilities)) await this.#listTools(options);
+    try {
+      return await this.#callOnce(name, args, options);
+    } catch (error) {
+      // The server mirrors other arguments than we know of, and has not run the call (2026-07-28, custom headers).
+      if (!(error instanceof RpcError && error.code === CODE.headerMismatch)) throw error;
+      this.#cache.forget("tools");
+      await this.#listTools(options);
+      return this.#callOnce(name, args, options);
+    }
+  }
+
+  async #callOnce(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
+    const known = this.#tools?.get(name);
+    const task = taskParameter(this.#exchange.capabilities, known?.tool);
+    const params = { name, ...(args && { arguments: args }), ...(task && { task }) };
+    const headers = mirrorHeaders(known?.mirror ?? [], args ?? {});
+    return decodeCallResult(await this.#exchange.request("tools/call", params, { ...options, headers, withProgress: true }));
+  }
+
+  async #ping(options: ConnectionRequest): Promise<void> {
+    const method = this.#exchange.era === "legacy" ? "ping" : "server/discover";
+    try {
+      await this.#exchange.request(method, {}, options);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+    }
+  }
+
+  #list<T>(
+    method: string,
+    key: string,
+    decode: (value: unknown) => Decoded<T>,
+    options: ConnectionRequest,
+  ): Promise<Listing<T>> {
+    const until = performance.now() + options.timeoutMs;
+    const limits = { remainingMs: () => until - performance.now(), signal: options.signal };
+    const page = (params: JsonObject) =>
+      retrying(this.#channel.transport, limits, () => this.#readTwice(method, params, options));
+    return listAll(page, key, decode);
+  }
+
+  /** A server that has only just started may not have its lists together yet [E187]. */
+  async #readTwice(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
+    try {
+      return await this.#read(method, params, options);
+    } catch (error) {
+      if (!(error instanceof RpcError && error.code === CODE.internal)) throw error;
+      await pause(RELIST_MS, options.signal);
+      return this.#read(method, params, options);
+    }
+  }
+
+  /** What the server said may be kept is not asked for again. */
+  async #read(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
+    const kept = this.#cache.get(method, params);
+    if (kept) return kept;
+    const result = await this.#exchange.request(method, params, options);
+    this.#cache.put(method, params, result);
+    return result;
+  }
+}

@@ -1,0 +1,24 @@
+/** What a program needs to run at all: the lists of the official SDKs for POSIX and Windows [S2-45]. */
+const BASE = [
+  ...["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR"],
+  ...["APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PATHEXT", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES"],
+  ...["SYSTEMDRIVE", "SYSTEMROOT", "TEMP", "USERNAME", "USERPROFILE", "COMSPEC"],
+];
+
+/** How it reaches the network from here [S2-46, E091]. */
+const NETWORK = [
+  ...["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY"],
+  ...["SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "NODE_EXTRA_CA_CERTS"],
+];
+
+const SAFE = new Set([...BASE, ...NETWORK]);
+
+/**
+ * What a server's process inherits. `safe` holds nothing of the agent's own, its keys among them [S2-48]; functions a shell
+ * exports as variables are not for others either.
+ */
+export function inheritedEnv(policy: "all" | "safe", env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  if (policy === "all") return env;
+  const safe = Object.entries(env).filter(([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"));
+  return Object.fromEntries(safe);
+}

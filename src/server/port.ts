@@ -1,0 +1,21 @@
+import type { Elicitation, ElicitationAnswer } from "../protocol/handlers.ts";
+import type { JsonObject, LogEntry, Root } from "../protocol/types.ts";
+
+/**
+ * What a host does for the servers of its session; each call names the server. What is missing is not offered to
+ * servers. A host that offers `elicit` or `sample` shows a person who asks, and does nothing unasked.
+ */
+export interface ServerPort {
+  readonly roots?: readonly Root[];
+  readonly elicit?: {
+    readonly modes: readonly Elicitation["mode"][];
+    ask(server: string, request: Elicitation, signal: AbortSignal): Promise<ElicitationAnswer>;
+  };
+  sample?(server: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  /** Text of the server, not cleaned. */
+  log?(server: string, entry: LogEntry): void;
+  /** The tools of a server were listed again because it said that they have changed. */
+  toolsChanged?(server: string): void;
+  /** Something odd was mended, dropped or ignored: one clean sentence. */
+  notice?(server: string, text: string): void;
+}

@@ -1,0 +1,175 @@
+import type { Socket } from "node:net";
+import type { buildConnector, Dispatcher } from "undici";
+import { codeOf, lostConnection } from "./http-failure.ts";
+import { type Env, type ForwardProxy, proxyFor } from "./proxy.ts";
+import { secureContextOf, type TlsFiles } from "./tls.ts";
+import { TransportError } from "./transport.ts";
+
+/** Limit of a connection's set-up, and of a proxy's answer to CONNECT: an address that takes longer is not there. */
+const CONNECT_LIMIT_MS = 10_000;
+/** After this long without an answer the next address of a host is tried as well (RFC 8305 section 5) [E089]. */
+const NEXT_ADDRESS_MS = 250;
+const PROXY_WANTS_CREDENTIALS = 407;
+
+export interface ConnectionOptions {
+  /** Proxies and authorities are read from it. */
+  readonly env: Env;
+  readonly tls: TlsFiles;
+  /** Connections that do not keep the process alive, also while they are in use. */
+  readonly background: boolean;
+}
+
+export type HttpMethod = "GET" | "POST" | "DELETE";
+
+export interface HttpRequest {
+  readonly method: HttpMethod;
+  /** Names in lower case. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Connections to any address: proxies, authorities, both address families. Redirects are not followed. */
+export interface Connections {
+  /** Rejects with a TransportError. */
+  request(url: URL, request: HttpRequest): Promise<Dispatcher.ResponseData>;
+  /** Cuts all connections; requests in flight reject. */
+  destroy(): Promise<void>;
+}
+
+/**
+ * Connections made of one undici agent. Its clocks are off: they belong to the protocol, and an agent with limits of its
+ * own ends long calls at its own time [E073]. Each connection is made for one request at a time, in any number.
+ */
+export async function openConnections({ env, tls, background }: ConnectionOptions): Promise<Connections> {
+  const undici = await import("undici");
+  const settings = {
+    timeout: CONNECT_LIMIT_MS,
+    autoSelectFamily: true,
+    autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+  };
+  const plain = undici.buildConnector(settings);
+  /** Made with the first TLS connection: reading the authorities takes time. */
+  let secure: Promise<buildConnector.connector> | undefined;
+
+  const connecting = new Set<Socket>();
+
+  /** Straight to the address, or through a tunnel that stands. */
+  async function direct(options: buildConnector.Options): Promise<Socket> {
+    if (options.protocol === "https:") {
+      // Said outright, because an environment variable of Node's could say otherwise: TLS is never silently insecure.
+      secure ??= secureContextOf(tls, env).then((secureContext) =>
+        undici.buildConnector({ ...settings, rejectUnauthorized: true, ...(secureContext && { secureContext }) }),
+      );
+    }
+    const connect = options.protocol === "https:" && secure ? await secure : plain;
+    return new Promise((resolve, reject) => {
+      const settle: buildConnector.Callback = (error, connected) => {
+        connecting.delete(socket);
+        if (error) reject(new NotConnected(error));
+        else resolve(connected);
+      };
+      // It returns the socket, which its type keeps quiet about.
+      const socket = connect(options, settle) as unknown as Socket;
+      connecting.add(socket);
+      if (background) detach(socket);
+    });
+  }
+
+  async function tunnel(options: buildConnector.Options, target: URL, proxy: ForwardProxy): Promise<Socket> {
+    const path = `${target.hostname}:${target.port || "443"}`;
+    const headers = { host: path, ...proxyHeaders(proxy) };
+    const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+    const opened = await agent.connect({ origin: proxy.url.origin, path, headers, signal }).catch((error: unknown) => {
+      throw unreachable(error, proxy);
+    });
+    const socket = opened.socket as Socket;
+    if (opened.statusCode === 200) return direct({ ...options, httpSocket: socket });
+    socket.on("error", () => {}).destroy();
+    throw proxyRefusal(proxy, opened.statusCode);
+  }
+
+  const agent = new undici.Agent({
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    connect(options, callback) {
+      // Requests to http addresses have been given to their proxy before; what arrives here goes to the address itself.
+      const target = new URL(`${options.protocol}//${options.host}`);
+      const route = async () => {
+        const proxy = target.protocol === "https:" ? proxyFor(target, env) : undefined;
+        if (!proxy || proxy.url.origin === target.origin) return direct(options);
+        return tunnel(options, target, proxy);
+      };
+      route().then(
+        (socket) => callback(null, socket),
+        (error: Error) => callback(error, null),
+      );
+    },
+  });
+
+  async function request(url: URL, { method, headers, body, signal }: HttpRequest): Promise<Dispatcher.ResponseData> {
+    const rest = { method, body: body ?? null, ...(signal && { signal }) };
+    const path = `${url.pathname}${url.search}`;
+    const proxy = url.protocol === "http:" ? proxyFor(url, env) : undefined;
+    try {
+      if (!proxy) return await agent.request({ origin: url.origin, path, headers, ...rest });
+      const response = await agent.request({
+        origin: proxy.url.origin,
+        path: `${url.origin}${path}`,
+        headers: { host: url.host, ...headers, ...proxyHeaders(proxy) },
+        ...rest,
+      });
+      if (response.statusCode !== PROXY_WANTS_CREDENTIALS) return response;
+      response.body.on("error", () => {}).destroy();
+      throw proxyRefusal(proxy, response.statusCode);
+    } catch (error) {
+      throw error instanceof NotConnected ? unreachable(error, proxy) : lostConnection(error);
+    }
+  }
+
+  async function destroy(): Promise<void> {
+    // The agent waits for these to fail by themselves, and they would hold the process meanwhile.
+    for (const socket of connecting) socket.destroy();
+    await agent.destroy();
+  }
+
+  return { request, destroy };
+}
+
+/** The agent holds and lets go of the event loop with each request; this connection never holds it. */
+function detach(socket: Socket): void {
+  socket.unref();
+  socket.ref = () => socket;
+}
+
+function proxyHeaders(proxy: ForwardProxy): Record<string, string> {
+  return proxy.authorization === undefined ? {} : { "proxy-authorization": proxy.authorization };
+}
+
+function proxyRefusal({ variable }: ForwardProxy, status: number): TransportError {
+  const why = status === PROXY_WANTS_CREDENTIALS ? "wants a user and a password" : "refused the connection";
+  return new TransportError("unreachable", `the proxy in ${variable} ${why} (HTTP ${status})`, "not-sent");
+}
+
+/** A connection that never stood: no byte of a request was sent on it. */
+class NotConnected extends Error {
+  constructor(cause: unknown) {
+    super("not connected", { cause });
+  }
+}
+
+/** Texts of libraries quote addresses, so only codes are told. */
+function unreachable(error: unknown, proxy: ForwardProxy | undefined): TransportError {
+  if (error instanceof TransportError) return error;
+  const code = codeOf(error);
+  const who = proxy ? `the proxy in ${proxy.variable}` : "the server";
+  return new TransportError("unreachable", unreachableText(who, code), "not-sent", { cause: error });
+}
+
+function unreachableText(who: string, code: string): string {
+  if (/SIGNATURE|ISSUER|SELF_SIGNED/.test(code)) {
+    return `the certificate of ${who} comes from an authority that is not trusted (${code}). If it is one of your own, name its file in \`ca\``;
+  }
+  if (code.includes("CERT")) return `the certificate of ${who} is not valid (${code})`;
+  return `${who} is not reachable (${code || "no reason given"})`;
+}

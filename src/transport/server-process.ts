@@ -1,0 +1,190 @@
+import type { ChildProcess } from "node:child_process";
+import { messageOf } from "../error.ts";
+import { endTree, type Grace, hasExited, type SpawnOptions, spawnTree } from "./process-tree.ts";
+import { createMessageReader, type ReaderEvents } from "./reader.ts";
+import { TailBuffer } from "./tail-buffer.ts";
+import { TransportError } from "./transport.ts";
+
+/** What is kept of stderr [S1-62]. */
+const STDERR_TAIL_BYTES = 64 * 1024;
+/** The last bytes of a process may arrive after the news of its exit; this is how long the reason waits for them. */
+const DRAIN_MS = 100;
+
+export interface ProcessEvents extends Omit<ReaderEvents, "noise"> {
+  /** There was noise before the first message that followed it; told once. */
+  notice(text: string): void;
+  /** It can never answer again, and all it wrote has been told. Told once; afterwards nothing more. */
+  over(reason: string): void;
+}
+
+/**
+ * One process of a server, from its start to its end: messages from stdout, stderr kept as a tail for diagnostics. It
+ * does not keep this process alive: a request's own clock does, while somebody waits for it.
+ */
+export class ServerProcess {
+  /** Resolves when the process runs; rejects with a TransportError. */
+  readonly started: Promise<void>;
+  /** Resolves with the reason when it can never answer again. */
+  readonly over: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES);
+  readonly #noise = { texts: 0, sample: "", noticed: false };
+  readonly #events: ProcessEvents;
+  #isOver = false;
+  #ending: Promise<void> | undefined;
+
+  /** Throws a TransportError when there can be no such process. */
+  constructor(options: SpawnOptions, maxMessageBytes: number | undefined, events: ProcessEvents) {
+    this.#events = events;
+    const child = attempt(() => spawnTree(options));
+    this.#child = child;
+    this.#read(child, maxMessageBytes);
+    this.started = new Promise((resolve, reject) => {
+      child.once("error", (error) => {
+        this.#isOver = true;
+        reject(spawnFailure(error));
+      });
+      child.once("spawn", () => {
+        unref(child);
+        resolve();
+      });
+    });
+    this.over = new Promise((resolve) => {
+      const over = (reason: string) => {
+        if (this.#isOver) return;
+        this.#isOver = true;
+        resolve(reason);
+        events.over(reason);
+      };
+      child.once("exit", (code, signal) => whenDrained(child, () => over(exitReason(code, signal))));
+      // A server that closes its stdout and lives on can never answer again.
+      child.stdout?.once("close", () => {
+        if (!hasExited(child)) whenExitedOr(child, DRAIN_MS, () => over("it closed its output"));
+      });
+    });
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Resolves when the bytes are with the system. Rejects with a TransportError that says how the process ended, if it did. */
+  write(text: string): Promise<void> {
+    const { stdin } = this.#child;
+    if (!stdin?.writable) return Promise.reject(new TransportError("ended", "its input is closed", "not-sent"));
+    // What is written in one go of the event loop leaves in one: many calls at once are one write to the system.
+    if (stdin.writableCorked === 0) {
+      stdin.cork();
+      process.nextTick(() => stdin.uncork());
+    }
+    return new Promise((resolve, reject) => {
+      stdin.write(text, (error) => {
+        if (!error) return resolve();
+        const fail = (reason: string) => reject(new TransportError("ended", reason, "unknown", { cause: error }));
+        const timer = setTimeout(() => fail("it stopped reading its input"), 2 * DRAIN_MS);
+        void this.over.then((reason) => {
+          clearTimeout(timer);
+          fail(reason);
+        });
+      });
+    });
+  }
+
+  /** Ends it and what it started; a second call waits for the first. */
+  end(grace: Grace): Promise<void> {
+    this.#ending ??= endTree(this.#child, grace);
+    return this.#ending;
+  }
+
+  /** The end of stderr, then what was odd on stdout. */
+  diagnostics(): string {
+    const noise = this.#noise.texts === 0 ? "" : this.#noiseText();
+    return [this.#stderr.toString().trim(), noise].filter((text) => text !== "").join("\n");
+  }
+
+  #noiseText(): string {
+    return `${this.#noise.texts} line(s) on stdout were no MCP messages, the first: ${this.#noise.sample}`;
+  }
+
+  #read({ stdin, stdout, stderr }: ChildProcess, maxMessageBytes: number | undefined): void {
+    const noise = this.#noise;
+    const reader = createMessageReader(
+      {
+        message: (message, framing) => {
+          if (this.#isOver) return;
+          if (noise.texts > 0 && !noise.noticed) {
+            noise.noticed = true;
+            this.#events.notice(this.#noiseText());
+          }
+          this.#events.message(message, framing);
+        },
+        noise: (sample) => {
+          if (noise.texts++ === 0) noise.sample = sample;
+        },
+        lost: (id, reason) => {
+          if (!this.#isOver) this.#events.lost(id, reason);
+        },
+      },
+      maxMessageBytes,
+    );
+    stdout?.on("data", (chunk: Buffer) => reader.push(chunk));
+    stdout?.on("end", () => reader.end());
+    stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+    // A broken pipe is told by the exit that follows, or by the write that failed.
+    for (const stream of [stdin, stdout, stderr]) stream?.on("error", () => {});
+  }
+}
+
+function attempt(start: () => ChildProcess): ChildProcess {
+  try {
+    return start();
+  } catch (error) {
+    throw spawnFailure(error);
+  }
+}
+
+function spawnFailure(error: unknown): TransportError {
+  const { code } = error as NodeJS.ErrnoException;
+  const reason =
+    code === "ENOENT"
+      ? "its command (or working directory) was not found"
+      : code === "EACCES"
+        ? "its command is not executable"
+        : `its process could not be started (${code ?? messageOf(error)})`;
+  return new TransportError("unreachable", reason, "not-sent", { cause: error });
+}
+
+function exitReason(code: number | null, signal: NodeJS.Signals | null): string {
+  return signal === null ? `its process exited with code ${code}` : `its process was ended by ${signal}`;
+}
+
+/** An idle server must not keep `pi -p` from ending; pipes are handles of their own. */
+function unref(child: ChildProcess): void {
+  child.unref();
+  for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
+}
+
+/** Runs `then` when stdout and stderr are read to their end, or after a moment: a grandchild may hold them open. */
+function whenDrained(child: ChildProcess, then: () => void): void {
+  let open = 0;
+  const timer = setTimeout(then, DRAIN_MS);
+  const closed = () => {
+    if (--open > 0) return;
+    clearTimeout(timer);
+    then();
+  };
+  for (const stream of [child.stdout, child.stderr]) {
+    if (!stream || stream.closed) continue;
+    open++;
+    stream.once("close", closed);
+  }
+  if (open === 0) {
+    clearTimeout(timer);
+    then();
+  }
+}
+
+function whenExitedOr(child: ChildProcess, limitMs: number, then: () => void): void {
+  const timer = setTimeout(then, limitMs);
+  child.once("exit", () => clearTimeout(timer));
+}

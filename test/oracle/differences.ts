@@ -1,0 +1,37 @@
+/** A place where pi-mcp and the SDK's client differ on purpose. */
+export interface Difference {
+  /** Names of targets, as run.ts prints them; all with such an operation when absent. */
+  readonly targets?: readonly string[];
+  /** Name of an operation in script.ts. */
+  readonly operation: string;
+  /** Where in what the operation gave; everything below it is meant too. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+const FORM_ORDER = "a form's defaults stand before what the person filled in; an object has no order, but its text has";
+
+export const DIFFERENCES: readonly Difference[] = [
+  {
+    operation: 'call simulate-research-query {"topic":"t"}',
+    path: "content.0.text",
+    reason: "pi-mcp calls a tool that can only run as a task as one; the SDK's client has no tasks",
+  },
+  {
+    operation: 'call simulate-research-query {"topic":"t"}',
+    path: "isError",
+    reason: "likewise: the server refuses the SDK's call",
+  },
+  {
+    targets: ["own stdio modern", "own http modern"],
+    operation: "call log and hear the server",
+    path: "heard.logs",
+    reason: "pi-mcp asks for the server's log with each request; the SDK's client leaves that to each call",
+  },
+  {
+    operation: "call trigger-elicitation-request and hear the server",
+    path: "result.content.2.text",
+    reason: FORM_ORDER,
+  },
+  { operation: "call ask the person and hear the server", path: "result.content.0.text", reason: FORM_ORDER },
+];
