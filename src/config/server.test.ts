@@ -225,7 +225,7 @@ describe("the policy", () => {
     expect(limits({ tool_timeout_sec: 1e12 })).toEqual([30_000, 2 ** 31 - 1]);
   });
 
-  it("does not use a limit that was meant in another unit, and says so", () => {
+  it("[E199] does not use a limit that was meant in another unit, and says so", () => {
     for (const entry of [{ requestTimeoutMs: 30 }, { timeout: 30_000 }]) {
       const { policy, problems } = policyOf(entry);
       expect([policy?.startTimeoutMs, policy?.callTimeoutMs]).toEqual([30_000, 30_000]);

@@ -83,18 +83,23 @@ describe("the frame reader", () => {
   });
 
   test("drops what is over the cap, keeps its ends, and reads on", () => {
-    const big = `{"a":1,${"x".repeat(5_000)}${"y".repeat(5_000)},"z":2}`;
-    for (const framing of ["newline", "content-length"] as const) {
-      const bytes = Buffer.from(encodeFrame(big, framing) + encodeFrame("next", framing));
-      for (const step of [bytes.length, 900, 7]) {
-        const chunks = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) =>
-          bytes.subarray(index * step, (index + 1) * step),
-        );
-        const { frames, dropped, faults } = read(chunks, 2_000);
-        expect({ frames, faults }).toEqual({ frames: [["next", framing]], faults: [] });
-        expect(dropped).toHaveLength(1);
-        expect(dropped[0]?.head).toBe(big.slice(0, 1_024));
-        expect(dropped[0]?.tail).toBe(big.slice(-1_024));
+    for (const [cap, steps] of [
+      [2_000, [100_000, 900, 7]],
+      [2_000_000, [10_000_000, 65_536]],
+    ] as const) {
+      const big = `{"a":1,${"x".repeat(cap)}${"y".repeat(cap)},"z":2}`;
+      for (const framing of ["newline", "content-length"] as const) {
+        const bytes = Buffer.from(encodeFrame(big, framing) + encodeFrame("next", framing));
+        for (const step of steps) {
+          const chunks = Array.from({ length: Math.ceil(bytes.length / step) }, (_, index) =>
+            bytes.subarray(index * step, (index + 1) * step),
+          );
+          const { frames, dropped, faults } = read(chunks, cap);
+          expect({ frames, faults }).toEqual({ frames: [["next", framing]], faults: [] });
+          expect(dropped).toHaveLength(1);
+          expect(dropped[0]?.head).toBe(big.slice(0, 1_024));
+          expect(dropped[0]?.tail).toBe(big.slice(-1_024));
+        }
       }
     }
   });

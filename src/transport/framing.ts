@@ -152,14 +152,11 @@ export class FrameReader {
   /** The frame ends with these bytes, behind those that are held. */
   #complete(last: Buffer): void {
     const isBody = this.#bodyBytes !== undefined;
-    let bytes = last;
-    if (this.#size > 0 || last.length > this.#maxBytes) {
-      this.#hold(last);
-      bytes = this.#held();
-    }
+    const isHeld = this.#size > 0 || last.length > this.#maxBytes;
+    if (isHeld) this.#hold(last);
     const size = this.#size;
     const remnant = this.#remnant;
-    const text = remnant ? "" : bytes.toString("utf8");
+    const text = remnant ? "" : (isHeld ? this.#held() : last).toString("utf8");
     this.#size = 0;
     this.#remnant = undefined;
     this.#bodyBytes = undefined;

@@ -24,7 +24,7 @@ describe("Retry-After", () => {
 });
 
 describe("the failure of a status", () => {
-  it("[E281] carries the status, the wait and every challenge", () => {
+  it("carries the status, the wait and every challenge", () => {
     const challenges = ["Basic realm=x", 'Bearer error="insufficient_scope"'];
     expect(statusFailure(response(403, { "www-authenticate": challenges, "retry-after": "3" }), "")).toMatchObject({
       failure: "status",
@@ -43,7 +43,8 @@ describe("the failure of a status", () => {
     for (const status of [401, 403, 404, 405, 415, 429, 503]) {
       expect(statusFailure(response(status), "").delivery).toBe("rejected");
     }
-    for (const status of [400, 409, 500, 502, 504]) expect(statusFailure(response(status), "").delivery).toBe("unknown");
+    for (const status of [400, 409, 500, 502, 504])
+      expect(statusFailure(response(status), "").delivery).toBe("unknown");
   });
 });
 
@@ -63,7 +64,9 @@ describe("a page", () => {
   it("is not quoted when it is no text", () => {
     expect(described(response(200, { "content-type": "image/png" }), "\u0089PNG")).toBe("HTTP 200 (image/png)");
     const json = { "content-type": "application/problem+json; charset=utf-8" };
-    expect(described(response(422, json), '{"title":"no"}')).toBe('HTTP 422 (application/problem+json): {"title":"no"}');
+    expect(described(response(422, json), '{"title":"no"}')).toBe(
+      'HTTP 422 (application/problem+json): {"title":"no"}',
+    );
     expect(described(response(502), "Bad gateway")).toBe("HTTP 502: Bad gateway");
     expect(described(response(202), "")).toBe("HTTP 202");
   });
@@ -93,10 +96,12 @@ describe("a session", () => {
     expect(saysSessionIsGone(text)).toBe(true);
   });
 
-  it.each(["Invalid params", "Unknown tool: session_list", "Method not found", "Bad Request: Unsupported protocol version"])(
-    "is not gone when it says %j",
-    (text) => {
-      expect(saysSessionIsGone(text)).toBe(false);
-    },
-  );
+  it.each([
+    "Invalid params",
+    "Unknown tool: session_list",
+    "Method not found",
+    "Bad Request: Unsupported protocol version",
+  ])("is not gone when it says %j", (text) => {
+    expect(saysSessionIsGone(text)).toBe(false);
+  });
 });

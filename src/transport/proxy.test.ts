@@ -13,7 +13,8 @@ describe("the proxy of an address", () => {
     expect(proxy("http://h/", both)).toBe("http://plain:1/");
     expect(proxy("https://h/", both)).toBe("http://secure:2/");
     expect(proxy("https://h/", { HTTP_PROXY: "http://plain:1" })).toBeUndefined();
-    for (const name of ["all_proxy", "ALL_PROXY"]) expect(proxy("http://h/", { [name]: "http://a:3" })).toBe("http://a:3/");
+    for (const name of ["all_proxy", "ALL_PROXY"])
+      expect(proxy("http://h/", { [name]: "http://a:3" })).toBe("http://a:3/");
     expect(proxy("http://h/", { http_proxy: "http://low:1", HTTP_PROXY: "http://up:1" })).toBe("http://low:1/");
     expect(proxy("http://h/", { http_proxy: "http://low:1", all_proxy: "http://a:3" })).toBe("http://low:1/");
     expect(proxy("http://h/", { http_proxy: " ", HTTP_PROXY: "" })).toBeUndefined();

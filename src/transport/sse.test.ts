@@ -89,7 +89,11 @@ describe("events", () => {
 
 describe("a stream", () => {
   it("fails at an event over the limit, also at one that never ends", async () => {
-    const tooLarge = { failure: "malformed", delivery: "unknown", message: expect.stringContaining("larger than 1024") };
+    const tooLarge = {
+      failure: "malformed",
+      delivery: "unknown",
+      message: expect.stringContaining("larger than 1024"),
+    };
     expect((await read([`data: ${"x".repeat(1100)}\n\n`])).error).toMatchObject(tooLarge);
     expect((await read(Array.from({ length: 40 }, () => `data: ${"x".repeat(100)}\n`))).error).toMatchObject(tooLarge);
     let taken = 0;

@@ -38,7 +38,7 @@ const nodes = HOSTS.map(({ name, node }) => ({
 }));
 
 describe.each(nodes)("pi-mcp on $name", ({ node }) => {
-  test("list shows the configured servers and starts none; list <server> shows its tools", async () => {
+  test("[E046] list shows the configured servers and starts none; list <server> shows its tools", async () => {
     await using home = await temporaryHome();
     const never = await fakeStdio(home);
     home.write({

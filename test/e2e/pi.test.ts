@@ -156,6 +156,18 @@ describe.each(HOSTS)("$name", (host) => {
     expect(server.starts()).toHaveLength(1);
   });
 
+  test("[E202] progress is shown while the call runs", async () => {
+    await using model = await scriptedModel([callMcp({ action: "call", server: "fake", tool: "echo" }), { say: "ok" }]);
+    await using home = await temporaryHome({ model });
+    const progress = [{ progress: 1, total: 2, message: "half" }, 2];
+    const server = await fakeStdio(home, { on: { "tools/call": { progress, everyMs: 100, text: "done" } } });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
+    const updates = run.events.filter(({ type }) => type === "tool_execution_update");
+    expect(JSON.stringify(updates.map(({ partialResult }) => partialResult))).toMatch(/"1\/2 half".*"text":"2"/);
+    expect(toolRuns(run.events)[0]?.text).toContain("done");
+  });
+
   test("[S2-28] [S2-29] [S2-30] /mcp shows each server with state and number of tools", async () => {
     await using model = await scriptedModel([
       callMcp({ action: "call", server: "warm", tool: "echo" }),

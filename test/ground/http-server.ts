@@ -49,7 +49,7 @@ export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: Htt
     if (rejection !== undefined || message === undefined) return reply(response, rejection ?? {});
     brain.hear(message);
     const step = brain.stepFor(message);
-    if (message.id === undefined || message.method === undefined) return acknowledge(step, response);
+    if (message.id === undefined || message.method === undefined) return acknowledge(request, step, response);
 
     const headers: Record<string, string> = {};
     if (message.method === "initialize" && script.sessions !== false && (step.status ?? 200) < 300) {
@@ -58,7 +58,7 @@ export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: Htt
       headers["mcp-session-id"] = session;
     }
     Object.assign(headers, step.headers);
-    if ((step.status !== undefined || step.body !== undefined) && !namesAnswer(step)) {
+    if ((step.status !== undefined || step.body !== undefined) && step.raw === undefined && !namesAnswer(step)) {
       await pause(step.delayMs ?? 0);
       return reply(response, { ...step, headers });
     }
@@ -71,10 +71,20 @@ export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: Htt
   }
 
   /** 202 for what needs no answer, unless a step says otherwise. */
-  async function acknowledge(step: Step, response: ServerResponse): Promise<void> {
+  async function acknowledge(request: IncomingMessage, step: Step, response: ServerResponse): Promise<void> {
     if (step.delayMs !== undefined) await pause(step.delayMs);
-    if (step.destroy) response.socket?.resetAndDestroy();
+    if (step.raw !== undefined) return stream(request, step, response);
+    if (step.destroy) request.socket.resetAndDestroy();
     else if (!step.silent) reply(response, { status: 202, ...step });
+  }
+
+  /** Writes what is raw in the step; `silent` leaves the stream open for `push`. */
+  async function stream(request: IncomingMessage, step: Step, response: ServerResponse): Promise<void> {
+    const outlet = eventStream(response, step.status, { ...step.headers });
+    await writeRaw(step.raw ?? [], null, outlet.bytes);
+    if (step.destroy) request.socket.resetAndDestroy();
+    else if (step.silent) hold(response);
+    else response.end();
   }
 
   const isScripted = script.on?.["server/discover"] !== undefined;
@@ -110,14 +120,9 @@ export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: Htt
   async function other(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const step = brain.stepOf(request.method ?? "");
     if (step?.delayMs !== undefined) await pause(step.delayMs);
-    if (step?.raw !== undefined) {
-      const outlet = eventStream(response, step.status, { ...step.headers });
-      await writeRaw(step.raw, null, outlet.bytes);
-      if (step.silent) return hold(response);
-      if (!step.destroy) response.end();
-    }
+    if (step?.raw !== undefined) return stream(request, step, response);
     if (step?.destroy) request.socket.resetAndDestroy();
-    else if (step?.silent || step?.raw !== undefined) return;
+    else if (step?.silent) return;
     else if (step !== undefined) reply(response, step);
     else if (request.method === "GET" && script.getStream) {
       const rejection = refuseSession(request);

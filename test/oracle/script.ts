@@ -126,7 +126,7 @@ export const OWN: readonly Operation[] = [
   callWithProgress("progress", 3),
   cancel("hang"),
   timeOut("hang"),
-  call("cancelled"),
+  call("cancelled", { expected: 2 }),
   callAndHear("log"),
   call("header", { region: " Zürich ", where: { floor: 3 } }),
   call("header", { region: null }),

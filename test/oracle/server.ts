@@ -5,6 +5,7 @@
 import { randomUUID } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
+import { setTimeout as pause } from "node:timers/promises";
 import type { NodeIncomingMessageLike } from "@modelcontextprotocol/node";
 import { NodeStreamableHTTPServerTransport, toNodeHandler, toWebRequest } from "@modelcontextprotocol/node";
 import type { CallToolResult, InputRequiredResult, ServerContext, Tool } from "@modelcontextprotocol/server";
@@ -89,7 +90,7 @@ const TOOLS: Readonly<Record<string, { tool?: Partial<Tool>; handle: Handler }>>
     handle: async (_, ctx) => {
       for (const progress of [1, 2, 3]) await report(ctx, { progress, total: 3, message: `step ${progress}` });
       // The SDK's client drops what arrives together with the result.
-      await new Promise((resolve) => setTimeout(resolve, 100));
+      await pause(100);
       return text("done");
     },
   },
@@ -101,7 +102,13 @@ const TOOLS: Readonly<Record<string, { tool?: Partial<Tool>; handle: Handler }>>
         });
       }),
   },
-  cancelled: { handle: () => text(cancelled) },
+  /** Over HTTP a cancellation may arrive after the next call: waits for it. */
+  cancelled: {
+    handle: async ({ expected }) => {
+      for (let wait = 0; wait < 100 && cancelled < Number(expected); wait++) await pause(20);
+      return text(cancelled);
+    },
+  },
   log: {
     handle: async (_, ctx) => {
       for (const level of ["debug", "info", "warning", "error"] as const) {

@@ -27,11 +27,11 @@ const initialized = (message: JsonRpcMessage): JsonRpcMessage | undefined =>
     ? { jsonrpc: "2.0", id: message.id, result: { protocolVersion: "2024-11-05", capabilities: {}, serverInfo: {} } }
     : undefined;
 
-const shake = (reply: (message: JsonRpcMessage) => JsonRpcMessage | undefined) =>
+const shake = (reply: (message: JsonRpcMessage) => JsonRpcMessage | undefined, policy = ORIGINS.settings) =>
   connect(async () => memoryTransport(reply), {
-    protocolVersion,
+    protocolVersion: policy.protocolVersion,
     clientInfo,
-    timeoutMs: startTimeoutMs,
+    timeoutMs: policy.startTimeoutMs,
     handlers: {},
     onClosed: () => {},
   });
@@ -46,6 +46,20 @@ test("[S1-54] initialize, tools/list and tools/call each fail after 30 seconds a
   expect(await rejection(connection.callTool("t", {}, { timeoutMs: callTimeoutMs }))).toEqual([
     30_000,
     "`tools/call` timed out after 30s",
+  ]);
+});
+
+test("[S2-35] [S2-36] a server of an editor has 60 seconds to start, and 120 for a call", async () => {
+  const policy = ORIGINS.acp;
+  expect(await rejection(shake(() => undefined, policy))).toEqual([60_000, "`initialize` timed out after 60s"]);
+  const unknown = (message: JsonRpcMessage): JsonRpcMessage | undefined =>
+    "method" in message && message.method === "server/discover" && "id" in message
+      ? { jsonrpc: "2.0", id: message.id, error: { code: -32601, message: "Method not found" } }
+      : initialized(message);
+  const connection = await shake(unknown, policy);
+  expect(await rejection(connection.callTool("t", {}, { timeoutMs: policy.callTimeoutMs }))).toEqual([
+    120_000,
+    "`tools/call` timed out after 120s",
   ]);
 });
 

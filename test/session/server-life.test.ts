@@ -244,3 +244,25 @@ test("[E187] a server whose tools cannot be listed is asked twice, and is connec
   expect(server.params("tools/list")).toHaveLength(2);
   expect(session.status("fake")).toMatchObject({ state: "ready", error: text });
 });
+
+test("[E295] one slow first handshake is not held against the next call", async () => {
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(
+    home,
+    { on: { initialize: [{ silent: true }, { usual: true }] } },
+    { requestTimeoutMs: 400 },
+  );
+  await using _ = session;
+  expect((await mcp(session, call)).text).toContain("`initialize` timed out after 0.4s");
+  expect((await mcp(session, call)).isError).toBe(false);
+});
+
+test("two reconnects and a call at once end with one process", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await using _ = session;
+  await mcp(session, call);
+  await Promise.allSettled([session.reconnect("fake"), session.reconnect("fake"), session.callTool("fake", "echo", {})]);
+  expect((await mcp(session, call)).isError).toBe(false);
+  expect(server.starts().filter(isAlive)).toHaveLength(1);
+});

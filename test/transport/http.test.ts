@@ -1,13 +1,11 @@
-import type { Server, ServerResponse } from "node:http";
+import type { Server } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Agent } from "undici";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { afterEach, describe, expect, test } from "vitest";
 import type { FakeHttp } from "../ground/http-server.ts";
 import { fakeHttp } from "../ground/http-server.ts";
 import type { ServerScript, Step } from "../ground/script.ts";
-import { until } from "../ground/wait.ts";
-import { call, failureOf, initialize, openHttp, request, resultEvent } from "./open.ts";
+import { call, failureOf, initialize, openHttp, request } from "./open.ts";
 
 const closings: (() => Promise<unknown>)[] = [];
 
@@ -41,7 +39,10 @@ describe("a request", () => {
       await using http = await openHttp({ url: server.url });
       await http.transport.send(initialize);
       await http.transport.send(call(2));
-      expect(http.messages).toMatchObject([{ id: 1, result: {} }, { id: 2, result: { content: [{ text: '{"id":2}' }] } }]);
+      expect(http.messages).toMatchObject([
+        { id: 1, result: {} },
+        { id: 2, result: { content: [{ text: '{"id":2}' }] } },
+      ]);
     }
     const progress = await calling({ progress: [1], text: "done" });
     await using http = await openHttp({ url: progress.url });
@@ -133,31 +134,6 @@ describe("a request", () => {
     }
     expect(http.messages).toEqual([]);
   });
-
-  test("[E073] may be answered after longer than the HTTP library waits by itself", async () => {
-    const held: ServerResponse[] = [];
-    const server = createServer((_, response) => held.push(response));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    closings.push(() => closed(server));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    closings.push(async () => vi.useRealTimers());
-    const tenMinutes = () => vi.advanceTimersByTimeAsync(600_000);
-
-    const usual = failureOf(new Agent().request({ origin: url, path: "/", method: "GET" }));
-    await using http = await openHttp({ url });
-    const sending = http.transport.send(call(1));
-    await until("both requests", () => held[1]);
-    await tenMinutes();
-    expect(await usual).toMatchObject({ code: "UND_ERR_HEADERS_TIMEOUT" });
-    const response = held[1];
-    response?.writeHead(200, { "content-type": "text/event-stream" }).write("data: ");
-    await until("the headers to be sent", () => response?.headersSent || undefined);
-    await tenMinutes();
-    response?.end(resultEvent(1, "late").slice("data: ".length));
-    await sending;
-    expect(http.messages).toMatchObject([{ id: 1 }]);
-  });
 });
 
 describe("a notification", () => {
@@ -180,7 +156,10 @@ describe("a notification", () => {
   test("that is refused fails", async () => {
     const server = await served({ sessions: false, on: { "notifications/initialized": { status: 500 } } });
     await using http = await openHttp({ url: server.url });
-    expect(await failureOf(http.transport.send(initialized))).toMatchObject({ failure: "status", http: { status: 500 } });
+    expect(await failureOf(http.transport.send(initialized))).toMatchObject({
+      failure: "status",
+      http: { status: 500 },
+    });
   });
 });
 
@@ -202,7 +181,14 @@ describe("a refusal", () => {
   });
 
   test("is a failure when the status says more, or the error is not about this message", async () => {
-    for (const step of [answer(1, 401), answer(1, 403), answer(1, 429), answer(1, 503), answer(null, 404), answer(9, 400)]) {
+    for (const step of [
+      answer(1, 401),
+      answer(1, 403),
+      answer(1, 429),
+      answer(1, 503),
+      answer(null, 404),
+      answer(9, 400),
+    ]) {
       const server = await calling(step);
       await using http = await openHttp({ url: server.url });
       expect(await failureOf(http.transport.send(call(1)))).toMatchObject({ http: { status: step.status } });
@@ -210,7 +196,7 @@ describe("a refusal", () => {
     }
   });
 
-  test("[E281] carries what it takes to answer it: wait and challenges, all of them", async () => {
+  test("carries what it takes to answer it: wait and challenges, all of them", async () => {
     const sent = createServer((_, response) => {
       response.setHeader("WWW-Authenticate", ["Basic realm=x", 'Bearer error="insufficient_scope"']);
       response.writeHead(403, { "retry-after": "2" }).end();
@@ -226,9 +212,16 @@ describe("a refusal", () => {
   });
 
   test("whose page never ends is told all the same", async () => {
-    const server = await calling({ raw: ["<h1>Bad gateway</h1>"], silent: true, status: 502, headers: { "content-type": "text/html" } });
+    const server = await calling({
+      raw: ["<h1>Bad gateway</h1>"],
+      silent: true,
+      status: 502,
+      headers: { "content-type": "text/html" },
+    });
     await using http = await openHttp({ url: server.url });
-    expect((await failureOf(http.transport.send(call(1)))).message).toBe("it answered HTTP 502 (text/html): Bad gateway");
+    expect((await failureOf(http.transport.send(call(1)))).message).toBe(
+      "it answered HTTP 502 (text/html): Bad gateway",
+    );
   });
 });
 
@@ -237,7 +230,10 @@ describe("a message over the limit", () => {
   const flood = { repeat: "x".repeat(1_000), times: 1_000_000 };
 
   test.each<[string, Step]>([
-    ["of a length that is announced, in a body that never ends", { raw: ["{"], silent: true, headers: { ...JSON_TYPE, "content-length": "20000" } }],
+    [
+      "of a length that is announced, in a body that never ends",
+      { raw: ["{"], silent: true, headers: { ...JSON_TYPE, "content-length": "20000" } },
+    ],
     ["in a body without an end", { raw: ['{"x":"', flood], headers: JSON_TYPE }],
     ["in one line of a stream", { raw: ["data: ", flood] }],
     ["in many lines of a stream", { raw: [{ repeat: `data: ${"x".repeat(1_000)}\n`, times: 1_000_000 }] }],
@@ -283,15 +279,18 @@ describe("a redirect", () => {
     return { url: `${origin}/mcp`, origin, seen };
   }
 
-  test.each([307, 308])("[E082] with %d inside the origin is followed with method, headers and body, and remembered", async (status) => {
-    const { url, seen } = await redirecting(status, "/mcp/?a=1");
-    await using http = await openHttp({ url, headers: { "x-api-key": "k" } });
-    await http.transport.send(call(1));
-    await http.transport.send(call(2));
-    expect(http.messages).toMatchObject([{ id: 1 }, { id: 2 }]);
-    expect(seen.map(({ path }) => path)).toEqual(["/mcp", "/mcp/?a=1", "/mcp/?a=1"]);
-    expect(seen[1]).toMatchObject({ method: "POST", body: JSON.stringify(call(1)), key: "k" });
-  });
+  test.each([307, 308])(
+    "[E082] with %d inside the origin is followed with method, headers and body, and remembered",
+    async (status) => {
+      const { url, seen } = await redirecting(status, "/mcp/?a=1");
+      await using http = await openHttp({ url, headers: { "x-api-key": "k" } });
+      await http.transport.send(call(1));
+      await http.transport.send(call(2));
+      expect(http.messages).toMatchObject([{ id: 1 }, { id: 2 }]);
+      expect(seen.map(({ path }) => path)).toEqual(["/mcp", "/mcp/?a=1", "/mcp/?a=1"]);
+      expect(seen[1]).toMatchObject({ method: "POST", body: JSON.stringify(call(1)), key: "k" });
+    },
+  );
 
   test.each([301, 302, 303])("[E082] with %d is not followed, and its place is told", async (status) => {
     const { url, origin, seen } = await redirecting(status, "/elsewhere?token=t1");
@@ -317,7 +316,11 @@ describe("a redirect", () => {
     const { url } = await redirecting(status, other.url);
     await using http = await openHttp({ url, headers: { "x-api-key": "hunter2" } });
     const failure = await failureOf(http.transport.send(call(1)));
-    expect(failure).toMatchObject({ failure: "status", delivery: "rejected", message: expect.stringContaining(other.url) });
+    expect(failure).toMatchObject({
+      failure: "status",
+      delivery: "rejected",
+      message: expect.stringContaining(other.url),
+    });
     expect(failure.message).not.toContain("hunter2");
     expect(other.received()).toEqual([]);
   });
@@ -340,7 +343,11 @@ describe("options", () => {
     [{ url: "http://h/", headers: { a: "hunter2 日" } }, /one of its `headers` holds a character/],
   ])("that cannot be used are refused before anything is sent %#", async (options, message) => {
     const failure = await failureOf((async () => openHttp(options))());
-    expect(failure).toMatchObject({ failure: "unreachable", delivery: "not-sent", message: expect.stringMatching(message) });
+    expect(failure).toMatchObject({
+      failure: "unreachable",
+      delivery: "not-sent",
+      message: expect.stringMatching(message),
+    });
     expect(failure.message).not.toContain("hunter2");
   });
 });
@@ -356,7 +363,7 @@ describe("a transport that is closed", () => {
     expect(await failureOf(http.transport.send(call(2)))).toMatchObject({ failure: "ended", delivery: "not-sent" });
   });
 
-  test("[E062] does not wait long for a server that does not answer the end of the session", async () => {
+  test("does not wait long for a server that does not answer the end of the session", async () => {
     const server = await served({ on: { DELETE: { silent: true } } });
     const http = await openHttp({ url: server.url });
     await http.transport.send(initialize);

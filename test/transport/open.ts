@@ -46,7 +46,9 @@ async function open(transport: Transport): Promise<Opened> {
     messages,
     closed,
     answer: (id) =>
-      until(`the answer to ${id}`, () => messages.find((each) => !("method" in each) && "id" in each && each.id === id)),
+      until(`the answer to ${id}`, () =>
+        messages.find((each) => !("method" in each) && "id" in each && each.id === id),
+      ),
     heard: (method, count = 1) =>
       until(`${method}`, () => messages.filter((each) => "method" in each && each.method === method)[count - 1]),
     [Symbol.asyncDispose]: () => transport.close(),
