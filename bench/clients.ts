@@ -23,6 +23,7 @@ export type ClientName = keyof typeof CLIENTS;
 
 const COMMAND = process.execPath;
 const SERVER = `${import.meta.dirname}/server.ts`;
+const MODERN = "2026-07-28";
 const INFO = { name: "bench", version: "1.0.0" };
 /** Nothing here takes longer, so it only ends what hangs. */
 const LIMIT_MS = 60_000;
@@ -41,12 +42,21 @@ async function ended(child: ChildProcess): Promise<void> {
 }
 
 /** No MCP, only its bytes: what a call costs at least, with the same JSON and the same pipe or socket. */
-async function raw(transport: TransportName): Promise<BenchClient> {
-  return transport === "stdio" ? rawPipe() : rawHttp();
+async function raw(transport: TransportName, revision: string): Promise<BenchClient> {
+  return transport === "stdio" ? rawPipe(revision) : rawHttp(revision);
 }
 
-function callMessage(call: number, size: number): string {
-  const params = { name: "fill", arguments: { call, size } };
+/** What the newer revision repeats in each request. */
+const ENVELOPE = {
+  "io.modelcontextprotocol/protocolVersion": MODERN,
+  "io.modelcontextprotocol/clientInfo": INFO,
+  "io.modelcontextprotocol/clientCapabilities": {},
+};
+
+/** As long as a real client's, which asks for progress. */
+function callMessage(call: number, size: number, revision: string): string {
+  const _meta = { ...(revision === MODERN && ENVELOPE), progressToken: call };
+  const params = { name: "fill", arguments: { call, size }, _meta };
   return JSON.stringify({ jsonrpc: "2.0", id: call, method: "tools/call", params });
 }
 
@@ -55,7 +65,7 @@ interface CallAnswer {
   readonly result: { readonly content: readonly [{ readonly text: string }] };
 }
 
-function rawPipe(): BenchClient {
+function rawPipe(revision: string): BenchClient {
   const child = spawn(COMMAND, [SERVER, "stdio"], { stdio: ["pipe", "pipe", "inherit"] });
   const waiting = new Map<number, (text: string) => void>();
   let rest: string[] = [];
@@ -74,13 +84,13 @@ function rawPipe(): BenchClient {
     call: (call, size) =>
       new Promise((resolve) => {
         waiting.set(call, resolve);
-        child.stdin.write(`${callMessage(call, size)}\n`);
+        child.stdin.write(`${callMessage(call, size, revision)}\n`);
       }),
     close: () => ended(child),
   };
 }
 
-async function rawHttp(): Promise<BenchClient> {
+async function rawHttp(revision: string): Promise<BenchClient> {
   const { url, stop } = await httpServer();
   const agent = new Agent({ keepAlive: true });
   const headers = { "content-type": "application/json", accept: "application/json, text/event-stream" };
@@ -90,7 +100,7 @@ async function rawHttp(): Promise<BenchClient> {
         const outgoing = request(url, { method: "POST", agent, headers }, (response) => {
           text(response).then((body) => resolve((JSON.parse(body) as CallAnswer).result.content[0].text), reject);
         });
-        outgoing.once("error", reject).end(callMessage(call, size));
+        outgoing.once("error", reject).end(callMessage(call, size, revision));
       }),
     close: async () => {
       agent.destroy();
@@ -121,7 +131,7 @@ async function ours(transport: TransportName, revision: string): Promise<BenchCl
 async function sdk(transport: TransportName, revision: string): Promise<BenchClient> {
   const server = transport === "http" ? await httpServer() : undefined;
   const client = new Client(INFO, {
-    versionNegotiation: { mode: revision === "2026-07-28" ? { pin: revision } : "legacy" },
+    versionNegotiation: { mode: revision === MODERN ? { pin: revision } : "legacy" },
   });
   await client.connect(
     server

@@ -15,13 +15,14 @@ interface Case {
 
 const KIB = 1024;
 const CASES: readonly Case[] = [
-  { size: 100, inFlight: 1, calls: 300 },
-  { size: 100, inFlight: 64, calls: 1_920 },
+  { size: 100, inFlight: 1, calls: 1_000 },
+  { size: 100, inFlight: 64, calls: 3_200 },
   { size: KIB * KIB, inFlight: 1, calls: 20 },
-  { size: KIB * KIB, inFlight: 64, calls: 128 },
+  { size: KIB * KIB, inFlight: 64, calls: 64 },
 ];
-/** A round before these is thrown away: it compiles. */
-const ROUNDS = 7;
+const ROUNDS = 9;
+/** Rounds before these are thrown away: in them the code is still being compiled. */
+const WARM_UP = 4;
 
 const NAMES = Object.keys(CLIENTS) as ClientName[];
 
@@ -54,11 +55,11 @@ async function benchTransport(transport: TransportName): Promise<void> {
  */
 async function measure(each: Case, opened: readonly BenchClient[]): Promise<number[]> {
   const samples = opened.map((): number[] => []);
-  for (let round = 0; round <= ROUNDS; round++) {
+  for (let round = -WARM_UP; round < ROUNDS; round++) {
     for (let turn = 0; turn < opened.length; turn++) {
-      const at = (round + turn) % opened.length;
+      const at = (round + WARM_UP + turn) % opened.length;
       const ms = await timeRound(each, opened[at] as BenchClient);
-      if (round > 0) samples[at]?.push(ms);
+      if (round >= 0) samples[at]?.push(ms);
     }
   }
   return samples.map(median);

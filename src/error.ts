@@ -49,3 +49,9 @@ export class McpServerError extends Error {
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
+
+/** All that is to be said of anything thrown: the sentence, and below it what the server said before it failed. */
+export function describeError(thrown: unknown): string {
+  const diagnostics = thrown instanceof McpServerError ? thrown.diagnostics : "";
+  return diagnostics === "" ? messageOf(thrown) : `${messageOf(thrown)}\n--- server stderr ---\n${diagnostics}`;
+}

@@ -46,6 +46,29 @@ describe("a command line", () => {
     }
   });
 
+  it("has the secrets inside an argument masked, too", () => {
+    const token = `ghp_${"a1".repeat(18)}`;
+    for (const [script, shown] of [
+      [`curl -H 'Authorization: Bearer ${token}' x`, "curl -H 'Authorization: ***' x"],
+      ["export API_KEY=hunter2hunter2; exec server", "export API_KEY=***; exec server"],
+      ["A_KEY='two words' B=1 server --token abcd --port 80", "A_KEY=*** B=1 server --token *** --port 80"],
+      [`echo ${token}|server`, "echo ***|server"],
+      ['{"n": 1, "apiKey": "abcd", "list": []}', '{"n": 1, "apiKey": "***", "list": []}'],
+      ["server https://u:p@h/a?key=v https://h/b", "server https://***@h/a?key=*** https://h/b"],
+      ["TOKEN=$TOKEN server --token ${TOKEN}", "TOKEN=$TOKEN server --token ${TOKEN}"],
+      ["sort --key 2 | grep --no-auth word", "sort --key 2 | grep --no-auth word"],
+    ] as const) {
+      expect(command(["-c", `exec ${script}`])).toBe(`x -c ${JSON.stringify(`exec ${shown}`)}`);
+    }
+  });
+
+  it("is shown soon, however long an argument is", () => {
+    const size = 1024 * 1024;
+    for (const piece of ["a", "-", "H", "--a ", "a=", 'a="', "'a", '"a:', "sk-", "eyJ", "a:", "://", " "]) {
+      expect(command([piece.repeat(size / piece.length)]).length).toBeGreaterThan(size / 2);
+    }
+  }, 60_000);
+
   it("never shows a configured value of eight characters or more, wherever it stands", () => {
     const secret = "s3cret-0";
     const places = [

@@ -1,5 +1,5 @@
 import type { ServerConfig, ServerTarget } from "./record.ts";
-import { argSecrets, looksSecret, queryItems, splitUrl } from "./secrets.ts";
+import { argSecrets, looksSecret, mapAddresses, queryItems, splitUrl } from "./secrets.ts";
 
 /** Stands for what is not shown. */
 const MASK = "***";
@@ -16,13 +16,19 @@ export function displayServer({ target, policy }: Pick<ServerConfig, "target" | 
  */
 export function displayTarget(target: ServerTarget): string {
   if (target.kind !== "stdio") return maskValues(maskUrl(target.url), target.headers);
-  const secrets = new Map(argSecrets(target.args).map((secret) => [secret.index, secret.start]));
-  const args = target.args.map((arg, index) => {
-    const start = secrets.get(index) ?? arg.length;
-    const secret = arg.slice(start);
-    return maskUrl(arg.slice(0, start)) + (secret === "" || isReference(secret) ? secret : MASK);
-  });
+  const args = target.args.map((arg, index) => maskArg(mapAddresses(arg, maskUrl), target.args[index - 1]));
   return [target.command, ...args].map((word) => quoteWord(maskValues(word, target.env))).join(" ");
+}
+
+function maskArg(arg: string, before: string | undefined): string {
+  let masked = "";
+  let at = 0;
+  for (const { start, end } of argSecrets(arg, before)) {
+    if (start < at || isReference(arg.slice(start, end))) continue;
+    masked += arg.slice(at, start) + MASK;
+    at = end;
+  }
+  return masked + arg.slice(at);
 }
 
 /** A secret that is only named here is not given away. */

@@ -119,6 +119,14 @@ describe("secrets", () => {
     expect(secretsOf(stdio({ command: "$ROOT/x" }), { ROOT: "/usr" })).toEqual([]);
   });
 
+  it("say whether their name is that of a secret", () => {
+    const { secrets } = expandTarget(stdio({ env: { A: "x", MY_KEY: "y" } }), VERBATIM, {});
+    expect(secrets).toEqual([
+      { key: "A", value: "x", isSecret: false },
+      { key: "MY_KEY", value: "y", isSecret: true },
+    ]);
+  });
+
   it("are header values and the credentials in them", () => {
     const secrets = secretsOf(http("https://h/", { Authorization: "Bearer $T", "X-Api-Key": "k1" }), { T: "abc" });
     expect(secrets).toEqual(
@@ -169,6 +177,10 @@ describe("secrets", () => {
     ]) {
       expect(secrets).toContain(value);
     }
+    const script = 'A_KEY=k234 curl -H "Authorization: Bearer b234" https://u:pw3@h/ --token t234';
+    expect(secretsOf(stdio({ args: ["-c", script] }))).toEqual(
+      expect.arrayContaining(["A_KEY=k234", "Authorization=b234", "password=pw3", "--token=t234"]),
+    );
     expect(secrets.some((secret) => /fast|=2$|=u$/.test(secret))).toBe(false);
   });
 });

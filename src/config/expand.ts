@@ -1,7 +1,15 @@
 import { homedir } from "node:os";
 import { type Env, expandHome } from "./paths.ts";
 import type { ConfiguredSecret, ServerPolicy, ServerTarget } from "./record.ts";
-import { argSecrets, credentialsOf, looksSecret, queryItems, splitUrl } from "./secrets.ts";
+import {
+  argSecrets,
+  credentialsOf,
+  looksSecret,
+  mapAddresses,
+  queryItems,
+  splitUrl,
+  type UrlParts,
+} from "./secrets.ts";
 
 /** A target ready to be started, and what must never be shown of it. */
 export interface ExpandedTarget {
@@ -20,8 +28,8 @@ const REFERENCE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g
 
 /**
  * Replaces variables by their values in every string of a target but the names of variables and headers, and `~/` at
- * the start of the command, the directory and other paths. Values are not looked into again: a variable that holds `$X` stays so.
- * To be called when the server is started and not before.
+ * the start of the command, the directory and the names of files. Values are not looked into again: a variable that
+ * holds `$X` stays so. To be called when the server is started and not before.
  */
 export function expandTarget(
   target: ServerTarget,
@@ -32,7 +40,7 @@ export function expandTarget(
   const secrets = new Map<string, ConfiguredSecret>();
 
   function addSecret(key: string, value: string): void {
-    if (value.trim() !== "") secrets.set(`${key}\0${value}`, { key, value });
+    if (value.trim() !== "") secrets.set(`${key}\0${value}`, { key, value, isSecret: looksSecret(key) });
   }
 
   /** A variable that is called like a secret is one wherever it ends up, also as a part of something longer. */
@@ -71,12 +79,14 @@ export function expandTarget(
         addSecret(name, value);
         addUrlSecrets(value, false, addSecret);
       }
-      for (const { index, start, key } of argSecrets(args)) {
-        const value = args[index]?.slice(start) ?? "";
-        addSecret(key, value);
-        addSecret(key, credentialsOf(value));
+      for (const [index, arg] of args.entries()) {
+        for (const { start, end, key } of argSecrets(arg, args[index - 1])) {
+          const value = arg.slice(start, end);
+          addSecret(key, value);
+          addSecret(key, credentialsOf(value));
+        }
+        addUrlSecrets(arg, false, addSecret);
       }
-      for (const arg of args) addUrlSecrets(arg, false, addSecret);
     }
     return { target: expanded, secrets: [...secrets.values()], unset: [...unset] };
   }
@@ -102,12 +112,18 @@ export function expandTarget(
 }
 
 /**
- * The user, the password and the values of the query in an address, each as written and decoded. With `all` false (an
+ * The user, the password and the values of the query in each address, as written and decoded. With `all` false (an
  * address among other things) only the password and values whose name says that they are secret.
  */
 function addUrlSecrets(text: string, all: boolean, add: (key: string, value: string) => void): void {
-  const parts = splitUrl(text);
-  if (parts === undefined) return;
+  mapAddresses(text, (address) => {
+    const parts = splitUrl(address);
+    if (parts !== undefined) addSecretsOf(parts, all, add);
+    return address;
+  });
+}
+
+function addSecretsOf(parts: UrlParts, all: boolean, add: (key: string, value: string) => void): void {
   if (parts.userinfo !== undefined) {
     const colon = parts.userinfo.indexOf(":");
     const user = colon === -1 ? parts.userinfo : parts.userinfo.slice(0, colon);

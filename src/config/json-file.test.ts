@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { afterEach, describe, expect, it } from "vitest";
-import { removeHomes, testHome } from "./config.fixture.ts";
+import { documentOf, removeHomes, testHome } from "./config.fixture.ts";
 import { parseJson, positionOf, readJsonFile } from "./json-file.ts";
 
 afterEach(removeHomes);
@@ -58,6 +58,25 @@ describe("parseJson", () => {
       { file: "/f.json", line: 4, column: 4 },
     ]);
   });
+});
+
+describe("positionOf", () => {
+  it("is what counting gives, at every place of a text", () => {
+    for (const text of ["[1]", "\n[1,\n\n2 ,3\n]\n", "\r\n[\r\n1]\r\n\n", " [\n1,2,\n3]"]) {
+      const document = documentOf(text);
+      for (const node of [document.root, ...(document.root.children ?? [])]) {
+        const lines = text.slice(0, node.offset).split("\n");
+        const { line, column } = positionOf(document, node);
+        expect([line, column], text).toEqual([lines.length, (lines.at(-1) ?? "").length + 1]);
+      }
+    }
+  });
+
+  it("costs little at the end of a large file", () => {
+    const document = documentOf(`[${"\n1,".repeat(200_000)}]`);
+    const positions = (document.root.children ?? []).map((node) => positionOf(document, node));
+    expect(positions.at(-1)).toEqual({ file: "/mcp.json", line: 200_001, column: 1 });
+  }, 10_000);
 });
 
 describe("readJsonFile", () => {

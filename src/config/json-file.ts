@@ -9,6 +9,8 @@ export interface JsonDocument {
   readonly file: string;
   readonly text: string;
   readonly root: JsonNode;
+  /** Where each line begins. */
+  readonly lineStarts: readonly number[];
 }
 
 /** `absent` also stands for a file that holds nothing but white space and comments. */
@@ -56,26 +58,35 @@ export function parseJson(file: string, text: string): JsonFile {
   if (error !== undefined) {
     const what = SYNTAX_ERRORS[printParseErrorCode(error.error)] ?? "it is not valid JSON here";
     return broken(
-      positionAt(file, text, error.offset),
+      positionAt(file, lineStartsOf(text), error.offset),
       `This file is not used because of a mistake in its syntax: ${what}.`,
     );
   }
-  return root === undefined ? { kind: "absent" } : { kind: "document", document: { file, text, root } };
+  if (root === undefined) return { kind: "absent" };
+  return { kind: "document", document: { file, text, root, lineStarts: lineStartsOf(text) } };
 }
 
 /** Where a node begins. */
 export function positionOf(document: JsonDocument, node: JsonNode): FilePosition {
-  return positionAt(document.file, document.text, node.offset);
+  return positionAt(document.file, document.lineStarts, node.offset);
 }
 
-function positionAt(file: string, text: string, offset: number): FilePosition {
-  let line = 1;
-  let lineStart = 0;
-  for (let end = text.indexOf("\n"); end !== -1 && end < offset; end = text.indexOf("\n", lineStart)) {
-    line++;
-    lineStart = end + 1;
+function lineStartsOf(text: string): number[] {
+  const starts = [0];
+  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
+  return starts;
+}
+
+/** The last line that begins at or before the offset, found by halving. */
+function positionAt(file: string, lineStarts: readonly number[], offset: number): FilePosition {
+  let line = 0;
+  let after = lineStarts.length;
+  while (after - line > 1) {
+    const middle = (line + after) >>> 1;
+    if ((lineStarts[middle] ?? 0) <= offset) line = middle;
+    else after = middle;
   }
-  return { file, line, column: offset - lineStart + 1 };
+  return { file, line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
 }
 
 /** Throws a TypeError with code ERR_ENCODING_INVALID_ENCODED_DATA for bytes that are not text. */

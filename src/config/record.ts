@@ -91,11 +91,13 @@ export interface ConfigProblem extends FilePosition {
   readonly message: string;
 }
 
-/** A configured value that must not be shown: what it is called decides how short a value is still hidden. */
+/** A configured value that must not be shown. */
 export interface ConfiguredSecret {
   /** Name of the environment variable, header or parameter. */
   readonly key: string;
   readonly value: string;
+  /** Whether the name says that it is a secret: then it is hidden however short it is. */
+  readonly isSecret: boolean;
 }
 
 export interface LoadedConfig {

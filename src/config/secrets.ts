@@ -13,31 +13,61 @@ export function looksSecret(name: string): boolean {
 /** Tokens that are known by how they begin: API keys, GitHub, Slack and AWS tokens, JSON Web Tokens. */
 const TOKEN_SHAPE = /^(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|eyJ[\w-]+\.)/;
 
-/** A part of an argument: `args[index].slice(start)`. */
+/** A value of four characters or more in a script; a shorter one is no secret: `sort --key 2`. */
+const VALUE = "(?:\"([^\"]{4,})\"|'([^']{4,})'|([^\\s\"'`;&|()]{4,}))";
+
+/** What an argument that is a script or a document may hold; the first group is the name, another one the value. */
+const INNER_SECRETS: readonly RegExp[] = [
+  // `TOKEN=x`
+  new RegExp(`(?<![\\w.-])([\\w.-]+)=${VALUE}`, "dg"),
+  // `--token x`
+  new RegExp(`(?<!\\S)(--?[A-Za-z][\\w.-]*)\\s+(?!-)${VALUE}`, "dg"),
+  // `'Authorization: x'`, `{"token": "x"}`
+  /["']([\w.-]+)["']?\s*:\s*["']?([^"']{4,})/dg,
+];
+
+const INNER_TOKEN = /(?<![\w-])(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|eyJ[\w-]+\.)[\w.-]{8,}/g;
+
+/** A part of an argument: `arg.slice(start, end)`. */
 export interface ArgSecret {
-  readonly index: number;
   readonly start: number;
+  readonly end: number;
   readonly key: string;
 }
 
-/** The arguments, or their ends, that are secrets: `--token x`, `--token=x`, `TOKEN=x`, `Authorization: x`, `ghp_…`. */
-export function argSecrets(args: readonly string[]): ArgSecret[] {
-  const secrets: ArgSecret[] = [];
-  for (const [index, arg] of args.entries()) {
-    const flag = args[index - 1];
-    const assignment = /^-{0,2}([\w.-]+)=(?=.)/s.exec(arg);
-    const header = /(?:^|[=H])([\w-]+):\s*(?=\S)/.exec(arg);
-    if (flag !== undefined && takesSecret(flag) && arg !== "" && !isFlag(arg)) {
-      secrets.push({ index, start: 0, key: flag });
-    } else if (assignment?.[1] !== undefined && looksSecret(assignment[1])) {
-      secrets.push({ index, start: assignment[0].length, key: assignment[1] });
-    } else if (header?.[1] !== undefined && looksSecret(header[1])) {
-      secrets.push({ index, start: header.index + header[0].length, key: header[1] });
-    } else if (TOKEN_SHAPE.test(arg)) {
-      secrets.push({ index, start: 0, key: "token" });
-    }
+/**
+ * What of an argument is a secret: all of it or its end (`--token x`, where `--token` is the argument before, `--token=x`,
+ * `Authorization: x`, `ghp_…`), and parts of it when it is a script or a document. In order, but one may hold another.
+ */
+export function argSecrets(arg: string, before: string | undefined): ArgSecret[] {
+  return [...endSecrets(arg, before), ...innerSecrets(arg)].sort((a, b) => a.start - b.start);
+}
+
+/** The secret that reaches to the end of the argument, if there is one. */
+function endSecrets(arg: string, flag: string | undefined): ArgSecret[] {
+  const end = arg.length;
+  const assignment = /^-{0,2}([\w.-]+)=(?=.)/s.exec(arg);
+  const header = /(?:^|[=H])([\w-]+):\s*(?=\S)/.exec(arg);
+  if (flag !== undefined && takesSecret(flag) && arg !== "" && !isFlag(arg)) return [{ start: 0, end, key: flag }];
+  if (assignment?.[1] !== undefined && looksSecret(assignment[1])) {
+    return [{ start: assignment[0].length, end, key: assignment[1] }];
   }
-  return secrets;
+  if (header?.[1] !== undefined && looksSecret(header[1])) {
+    return [{ start: header.index + header[0].length, end, key: header[1] }];
+  }
+  return TOKEN_SHAPE.test(arg) ? [{ start: 0, end, key: "token" }] : [];
+}
+
+function innerSecrets(arg: string): ArgSecret[] {
+  const named = INNER_SECRETS.flatMap((pattern) => [...arg.matchAll(pattern)]).flatMap(({ 1: key = "", indices }) => {
+    const [start, end] = indices?.slice(2).find((range) => range !== undefined) ?? [0, 0];
+    return looksSecret(key) && !/^--no-/i.test(key) ? [{ start, end, key }] : [];
+  });
+  const tokens = [...arg.matchAll(INNER_TOKEN)];
+  return [
+    ...named,
+    ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length, key: "token" })),
+  ];
 }
 
 /** `--api-key`, but neither `--api-key=x` nor `--no-auth`. */
@@ -69,6 +99,12 @@ export interface UrlParts {
   readonly query: string | undefined;
   /** Without `#`. */
   readonly fragment: string | undefined;
+}
+
+/** Passes each address in a text through a function: the text itself if it is one, or those inside a script. */
+export function mapAddresses(text: string, change: (address: string) => string): string {
+  if (splitUrl(text) !== undefined) return change(text);
+  return text.replace(/[A-Za-z][A-Za-z0-9+.-]{0,30}:\/\/[^\s"'`<>()]+/g, change);
 }
 
 export function splitUrl(text: string): UrlParts | undefined {

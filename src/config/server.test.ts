@@ -61,6 +61,16 @@ describe("a stdio server", () => {
     expect(read?.kind === "stdio" && Object.entries(read.env)).toEqual([["__proto__", "y"]]);
   });
 
+  it("[E032] may be npx alone: no word of a shell around it, on any system", () => {
+    const platform = Object.getOwnPropertyDescriptor(process, "platform");
+    try {
+      Object.defineProperty(process, "platform", { ...platform, value: "win32" });
+      expect(target({ command: "npx", args: ["-y", "x"] })).toMatchObject({ command: "npx", args: ["-y", "x"] });
+    } finally {
+      Object.defineProperty(process, "platform", platform ?? {});
+    }
+  });
+
   it("is refused with the place and the kind that is expected", () => {
     expect(refusal('{"command": 5}')).toBe('1:34 error Server "s": "command" must be a string, not a number.');
     expect(refusal('{"command": ["npx"]}')).toMatch(/^1:34 error .*"command" must be a string, not an array\.$/);

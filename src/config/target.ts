@@ -6,7 +6,8 @@ import { trimHidden } from "./white-space.ts";
 
 /**
  * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
- * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio, both together mean that nobody can tell.
+ * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio, both together mean that
+ * nobody can tell.
  */
 export function readTarget(reader: EntryReader): ServerTarget | undefined {
   const declared = declaredTransport(reader);
@@ -114,7 +115,10 @@ function readHttp(reader: EntryReader, kind: HttpTarget["kind"], url: string): H
 
 const TLS_FIELDS = ["ca", "cert", "key"] as const;
 
-/** Paths are complete, since there is no folder they could all be meant to be relative to; `~` and variables count as such. */
+/**
+ * Paths have to be complete, since there is no one folder that all could be meant to be relative to. What begins with `~`
+ * or a variable counts as complete.
+ */
 function readTlsFiles(reader: EntryReader): Pick<HttpTarget, (typeof TLS_FIELDS)[number]> {
   const files: { [field in (typeof TLS_FIELDS)[number]]?: string } = {};
   for (const field of TLS_FIELDS) {

@@ -1,5 +1,7 @@
 /** Progress keeps a request alive, but a server that only ever reports progress is hung all the same [E197]. */
 const TOTAL_LIMIT_FACTOR = 60;
+/** Timers of Node count 31 bits of milliseconds; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 0x7fffffff;
 
 /**
  * The two limits of one request: without answer or progress (`idleMs`), and in all (60 times that). Both stand still
@@ -7,7 +9,7 @@ const TOTAL_LIMIT_FACTOR = 60;
  */
 export class RequestClock {
   readonly #idleMs: number;
-  readonly #expire: () => void;
+  readonly #expire: (limit: "idle" | "total", limitMs: number) => void;
   /** What is left of each limit, as of `#since` while running. */
   #idleLeft: number;
   #totalLeft: number;
@@ -15,7 +17,7 @@ export class RequestClock {
   #timer: NodeJS.Timeout | undefined;
 
   /** An infinite limit is none. */
-  constructor(idleMs: number, expire: () => void) {
+  constructor(idleMs: number, expire: (limit: "idle" | "total", limitMs: number) => void) {
     this.#idleMs = idleMs;
     this.#expire = expire;
     this.#idleLeft = idleMs;
@@ -25,8 +27,9 @@ export class RequestClock {
   start(): void {
     if (this.#timer !== undefined || this.#idleMs === Number.POSITIVE_INFINITY) return;
     this.#since = performance.now();
-    // Timers of Node count 31 bits of milliseconds.
-    this.#timer = setTimeout(this.#expire, Math.min(this.#idleLeft, this.#totalLeft, 0x7fffffff));
+    const isTotal = this.#totalLeft < this.#idleLeft;
+    const expire = () => this.#expire(isTotal ? "total" : "idle", this.#idleMs * (isTotal ? TOTAL_LIMIT_FACTOR : 1));
+    this.#timer = setTimeout(expire, Math.min(this.#idleLeft, this.#totalLeft, LONGEST_TIMER_MS));
   }
 
   /** Time spent so far is kept; `start` goes on from there. */

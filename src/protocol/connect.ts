@@ -7,6 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import { initialize, LEGACY_VERSIONS, legacyExchange } from "./legacy.ts";
 import { type Discovered, discover, MODERN_VERSIONS, modernExchange, sendModern, supportedBy } from "./modern.ts";
 import { Operations } from "./operations.ts";
+import { pause } from "./pause.ts";
 import { RpcChannel } from "./rpc.ts";
 import { subscribe } from "./subscription.ts";
 import { UrlQuestions } from "./url-questions.ts";
@@ -91,8 +92,23 @@ class Start {
       },
     });
     this.#channel = channel;
-    await channel.open();
+    await this.#inTime("opening the connection", channel.open());
     return channel;
+  }
+
+  /** What has no clock of its own ends with the start's. */
+  async #inTime(what: string, work: Promise<void>): Promise<void> {
+    const { signal } = this.#options;
+    const over = new AbortController();
+    const limit = pause(this.remainingMs(), signal ? AbortSignal.any([signal, over.signal]) : over.signal).then(
+      () => {
+        throw new RequestTimeout(what, this.#options.timeoutMs);
+      },
+      (error: unknown) => {
+        if (!over.signal.aborted) throw error;
+      },
+    );
+    await Promise.race([work, limit]).finally(() => over.abort());
   }
 
   discover(version: string): Promise<Discovered> {
@@ -169,11 +185,18 @@ class Start {
             changed,
             notice: (text) => handlers.notice?.(text),
             listen: (params, signal) =>
-              sendModern(channel, exchange.protocolVersion, this.#options, "subscriptions/listen", { ...params }, {
-                timeoutMs: Number.POSITIVE_INFINITY,
-                signal,
-                background: true,
-              }),
+              sendModern(
+                channel,
+                exchange.protocolVersion,
+                this.#options,
+                "subscriptions/listen",
+                { ...params },
+                {
+                  timeoutMs: Number.POSITIVE_INFINITY,
+                  signal,
+                  background: true,
+                },
+              ),
           })
         : undefined;
     this.#live = { changed, acknowledged: (params) => subscription?.acknowledged({ ...params }) };

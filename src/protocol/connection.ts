@@ -25,6 +25,8 @@ export interface ConnectionRequest {
 
 export interface Listing<T> {
   readonly items: readonly T[];
+  /** False when the server has more than was read. */
+  readonly complete: boolean;
   /** What was mended, dropped or cut, one sentence each; holds server text, cleaned by whoever shows it. */
   readonly notices: readonly string[];
 }

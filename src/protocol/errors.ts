@@ -1,15 +1,18 @@
-import type { JsonRpcFailure } from "../transport/message.ts";
-
 /** The server answered with a JSON-RPC error. `message` is the server's text: clean it before showing it. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
   readonly data: unknown;
 
-  constructor(error: JsonRpcFailure["error"]) {
-    super(typeof error.message === "string" ? error.message : JSON.stringify(error));
-    this.code = error.code;
-    this.data = error.data;
+  /** Whatever a server put there: what is no number is no code. */
+  constructor({
+    code,
+    message,
+    data,
+  }: { readonly code?: unknown; readonly message?: unknown; readonly data?: unknown }) {
+    super(typeof message === "string" ? message : "it gave no reason");
+    this.code = Number.isInteger(code) ? (code as number) : 0;
+    this.data = data;
   }
 }
 
@@ -27,8 +30,10 @@ export const CODE = {
 export class RequestTimeout extends Error {
   override readonly name = "RequestTimeout";
   readonly method: string;
-  constructor(method: string, limitMs: number) {
-    super(`\`${method}\` timed out after ${limitMs / 1000}s`);
+  /** `total`: it reported progress all the time, and still had no result. */
+  constructor(method: string, limitMs: number, limit: "idle" | "total" = "idle") {
+    const despite = limit === "total" ? " in all, for all its progress" : "";
+    super(`\`${method}\` timed out after ${limitMs / 1000}s${despite}`);
     this.method = method;
   }
 }

@@ -3,7 +3,12 @@ import type { JsonObject, LogEntry, Root } from "./types.ts";
 /** What a server asks of a person: to fill in a form, or to visit an address (2025-11-25, client/elicitation). */
 export type Elicitation =
   | { readonly mode: "form"; readonly message: string; readonly schema: JsonObject }
-  | { readonly mode: "url"; readonly message: string; readonly url: string; readonly elicitationId: string | undefined };
+  | {
+      readonly mode: "url";
+      readonly message: string;
+      readonly url: string;
+      readonly elicitationId: string | undefined;
+    };
 
 export type ElicitationAnswer =
   | { readonly action: "accept"; readonly content?: JsonObject }

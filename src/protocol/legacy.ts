@@ -13,7 +13,13 @@ import type { JsonObject } from "./types.ts";
 import type { UrlQuestions } from "./url-questions.ts";
 
 /** Revisions with the `initialize` handshake, newest first. 2024-10-07 is what the first SDKs still offer. */
-export const LEGACY_VERSIONS: readonly string[] = ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05", "2024-10-07"];
+export const LEGACY_VERSIONS: readonly string[] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
 
 /** From this revision on the agreed revision is repeated in a header (2025-06-18, transports, protocol version header). */
 const HEADER_SINCE = "2025-06-18";
@@ -75,11 +81,7 @@ async function tellInitialized(
 }
 
 /** Requests of the older revisions: what the server asks on the way comes as requests of its own. */
-export function legacyExchange(
-  channel: RpcChannel,
-  initialized: InitializeResult,
-  urls: UrlQuestions,
-): Exchange {
+export function legacyExchange(channel: RpcChannel, initialized: InitializeResult, urls: UrlQuestions): Exchange {
   async function request(method: string, params: JsonObject, options: ExchangeRequest): Promise<JsonObject> {
     const send = async (method: string, params: JsonObject, more: ExchangeRequest) => {
       const result = await channel.request(method, params, more);

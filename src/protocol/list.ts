@@ -33,14 +33,14 @@ export async function listAll<T>(
       if (item === undefined) continue;
       if (items.length === MAX_ITEMS) {
         notices.push(`the server lists more than ${MAX_ITEMS} ${key}; the rest is left out`);
-        return { items, notices };
+        return { items, complete: false, notices };
       }
       items.push(item);
     }
     const next = result.nextCursor;
-    if (typeof next !== "string" || next === "" || next === cursor) return { items, notices };
+    if (typeof next !== "string" || next === "" || next === cursor) return { items, complete: true, notices };
     cursor = next;
   }
   notices.push(`the server's list of ${key} has more than ${MAX_PAGES} pages; the rest is left out`);
-  return { items, notices };
+  return { items, complete: false, notices };
 }

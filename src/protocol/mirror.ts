@@ -41,7 +41,8 @@ function collect(
     const where = path.length === 0 ? "its root" : JSON.stringify(path.join("."));
     if (!reachable || path.length === 0) return `${ANNOTATION} at ${where} is not on a plain property`;
     if (typeof header !== "string" || !TOKEN.test(header)) return `${ANNOTATION} at ${where} is no header name`;
-    if (!MIRRORED_TYPES.has(schema.type as string)) return `${ANNOTATION} at ${where} is on a type that has no header form`;
+    if (!MIRRORED_TYPES.has(schema.type as string))
+      return `${ANNOTATION} at ${where} is on a type that has no header form`;
     found.push({ header, path });
   }
   return first(Object.entries(schema), ([key, value]) => {

@@ -91,11 +91,14 @@ export function modernExchange(channel: RpcChannel, found: Discovered, options: 
           break;
         case "input_required":
           if (!MAY_ASK.has(method)) break;
-          if (round === MAX_ROUNDS) throw new ProtocolError(`it asked for more input ${MAX_ROUNDS} times without a result`);
+          if (round === MAX_ROUNDS)
+            throw new ProtocolError(`it asked for more input ${MAX_ROUNDS} times without a result`);
           answers = await answersTo(result, limits.signal);
           continue;
       }
-      throw new ProtocolError(`its result to \`${method}\` is of the unknown type ${JSON.stringify(result.resultType)}`);
+      throw new ProtocolError(
+        `its result to \`${method}\` is of the unknown type ${JSON.stringify(result.resultType)}`,
+      );
     }
   }
 
@@ -147,7 +150,10 @@ export async function sendModern(
   const _meta = {
     [`${META}protocolVersion`]: version,
     [`${META}clientInfo`]: clientInfo,
-    [`${META}clientCapabilities`]: { ...capabilitiesOf(handlers, version), extensions: { [TASKS_EXTENSION]: {}, [SKILLS_EXTENSION]: {} } },
+    [`${META}clientCapabilities`]: {
+      ...capabilitiesOf(handlers, version),
+      extensions: { [TASKS_EXTENSION]: {}, [SKILLS_EXTENSION]: {} },
+    },
     ...(handlers.log && { [`${META}logLevel`]: "info" }),
   };
   const result = await channel.request(

@@ -44,7 +44,8 @@ export class Operations {
   /** As the rest of the product holds it. */
   connection(): McpConnection {
     const { era, protocolVersion, serverInfo, capabilities, instructions } = this.#exchange;
-    const read = (method: string, params: JsonObject, options: ConnectionRequest) => this.#read(method, params, options);
+    const read = (method: string, params: JsonObject, options: ConnectionRequest) =>
+      this.#read(method, params, options);
     return {
       era,
       protocolVersion,
@@ -64,10 +65,10 @@ export class Operations {
         decodeCompletion(await this.#exchange.request("completion/complete", { ref, argument }, options)),
       listSkills: async (options) => {
         const { extensions } = capabilities as { extensions?: JsonObject };
-        if (!extensions?.[SKILLS_EXTENSION]) return { items: [], notices: [] };
+        if (!extensions?.[SKILLS_EXTENSION]) return { items: [], complete: true, notices: [] };
         const listed = await this.#list("skills/list", "skills", decodeSkill, options);
         const { items, notices } = withoutDoubles(listed.items);
-        return { items, notices: [...listed.notices, ...notices] };
+        return { items, complete: listed.complete, notices: [...listed.notices, ...notices] };
       },
       readSkillFile: (skill, uri, options) => readSkillFile(read, skill, uri, options),
       ping: (options) => this.#ping(options),
@@ -85,7 +86,7 @@ export class Operations {
       else notices.push(`tool ${JSON.stringify(tool.name)} was left out: ${mirror}`);
     }
     this.#tools = tools;
-    return { items: listed.items.filter(({ name }) => tools.has(name)), notices };
+    return { items: listed.items.filter(({ name }) => tools.has(name)), complete: listed.complete, notices };
   }
 
   async #callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
@@ -106,7 +107,9 @@ export class Operations {
     const task = taskParameter(this.#exchange.capabilities, known?.tool);
     const params = { name, ...(args && { arguments: args }), ...(task && { task }) };
     const headers = mirrorHeaders(known?.mirror ?? [], args ?? {});
-    return decodeCallResult(await this.#exchange.request("tools/call", params, { ...options, headers, withProgress: true }));
+    return decodeCallResult(
+      await this.#exchange.request("tools/call", params, { ...options, headers, withProgress: true }),
+    );
   }
 
   async #ping(options: ConnectionRequest): Promise<void> {

@@ -1,8 +1,12 @@
+import { messageOf } from "../error.ts";
 import type { JsonRpcFailure, JsonRpcId, JsonRpcMessage, JsonRpcRequest } from "../transport/message.ts";
-import { type Transport, TransportError } from "../transport/transport.ts";
+import { type SendOptions, type Transport, TransportError } from "../transport/transport.ts";
 import { RequestClock } from "./clock.ts";
-import { CODE, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
+import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
 import type { JsonObject, Progress } from "./types.ts";
+
+/** A server may ask, but one that never reads what it is told fills the memory. */
+const MAX_UNREAD = 1_000;
 
 export interface RpcRequestOptions {
   /** Milliseconds without answer or progress; Infinity for a request that is to stay open. */
@@ -50,6 +54,8 @@ export class RpcChannel {
   readonly #progress = new Map<number, (progress: Progress) => void>();
   /** The server's requests being answered, by id as text. */
   readonly #serving = new Map<string, AbortController>();
+  /** Answers the server has not taken yet. */
+  #unread = 0;
   #lastId = 0;
   #ended: TransportError | undefined;
 
@@ -64,7 +70,14 @@ export class RpcChannel {
 
   open(): Promise<void> {
     return this.transport.open({
-      message: (message) => this.#receive(message),
+      message: (message) => {
+        try {
+          this.#receive(message);
+        } catch (error) {
+          // A message nobody foresaw costs itself, not the process it was read in.
+          this.#handlers.notice(`a message of the server could not be read: ${messageOf(error)}`);
+        }
+      },
       lost: (id, reason) => this.#lose(id, reason),
       notice: (text) => this.#handlers.notice(text),
       closed: (reason) => this.#end(reason, true),
@@ -76,10 +89,8 @@ export class RpcChannel {
     await this.transport.close();
   }
 
-  async notify(method: string, params?: JsonObject, options: { signal?: AbortSignal; headers?: object } = {}) {
-    const { sessionless } = this;
-    const headers = { ...this.headers, ...options.headers };
-    await this.transport.send({ jsonrpc: "2.0", method, ...(params && { params }) }, { ...options, headers, sessionless });
+  async notify(method: string, params?: JsonObject, options: SendOptions = {}): Promise<void> {
+    await this.#send({ jsonrpc: "2.0", method, ...(params && { params }) }, options);
   }
 
   /** Hears of progress with this token until the returned function is called. */
@@ -113,7 +124,9 @@ export class RpcChannel {
           sending.abort();
         });
       const abort = () => giveUp(new RequestCancelled(), "the user cancelled");
-      const clock = new RequestClock(timeoutMs, () => giveUp(new RequestTimeout(method, timeoutMs), "timed out"));
+      const clock = new RequestClock(timeoutMs, (limit, limitMs) =>
+        giveUp(new RequestTimeout(method, limitMs, limit), "timed out"),
+      );
       signal?.addEventListener("abort", abort, { once: true });
       this.#pending.set(id, {
         clock,
@@ -123,19 +136,28 @@ export class RpcChannel {
       if (options.withProgress) {
         this.#progress.set(id, (progress) => {
           clock.progress();
-          options.onProgress?.(progress);
+          if (this.#pending.has(id)) options.onProgress?.(progress);
         });
       }
       if (this.#serving.size === 0) clock.start();
       options.onId?.(id);
       const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, ...withToken(params, id, options) };
-      const { sessionless } = this;
-      const background = options.background === true;
-      const headers = { ...this.headers, ...options.headers };
-      this.transport
-        .send(request, { headers, signal: sending.signal, background, sessionless })
-        .catch((error: unknown) => this.#pending.get(id)?.reject(error));
+      const { headers = {}, background = false } = options;
+      this.#send(request, { headers, background, signal: sending.signal }).catch((error: unknown) =>
+        this.#pending.get(id)?.reject(error),
+      );
     });
+  }
+
+  /** Rejects also when the message cannot be written at all. */
+  async #send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    const headers = { ...this.headers, ...options.headers };
+    try {
+      await this.transport.send(message, { ...options, headers, sessionless: this.sessionless });
+    } catch (error) {
+      // What JSON.stringify says of a value without bottom.
+      throw error instanceof RangeError ? new ProtocolError("the request is nested too deeply to be sent") : error;
+    }
   }
 
   #cancel(requestId: number, reason: string): void {
@@ -143,22 +165,24 @@ export class RpcChannel {
   }
 
   #receive(message: JsonRpcMessage): void {
-    if ("method" in message) {
-      if ("id" in message) this.#serve(message);
-      else this.#notified(message.method, message.params ?? {});
-      return;
-    }
-    // Ids are numbers here; some servers return them as strings.
-    const pending = message.id === null ? undefined : this.#pending.get(Number(message.id));
-    if (!pending) return;
-    if ("error" in message) pending.reject(new RpcError(message.error));
-    else pending.resolve(message.result);
+    if (this.#ended) return;
+    // Some servers repeat the method in their answer: what answers a request of ours is an answer.
+    const isAnswer = "result" in message || "error" in message;
+    const pending = isAnswer ? this.#pendingOf(message.id ?? undefined) : undefined;
+    if (pending && "error" in message) pending.reject(new RpcError(message.error));
+    else if (pending && "result" in message) pending.resolve(message.result);
+    else if ("method" in message && "id" in message) this.#serve(message);
+    else if ("method" in message) this.#notified(message.method, message.params ?? {});
   }
 
-  /** Without an id the answer can only be told from others while one request is pending; else its clock will end it. */
+  /** Without an id an answer can only be told from others while one request is pending; else its clock will end it. */
+  #pendingOf(id: JsonRpcId | undefined): Pending | undefined {
+    if (id === undefined) return this.#pending.size === 1 ? [...this.#pending.values()][0] : undefined;
+    return this.#pending.get(numberOf(id));
+  }
+
   #lose(id: JsonRpcId | undefined, reason: TransportError): void {
-    const only = this.#pending.size === 1 ? [...this.#pending.values()][0] : undefined;
-    (id === undefined ? only : this.#pending.get(Number(id)))?.reject(reason);
+    this.#pendingOf(id)?.reject(reason);
   }
 
   #notified(method: string, params: JsonObject): void {
@@ -169,7 +193,7 @@ export class RpcChannel {
 
   #progressed({ progressToken, progress, total, message }: JsonObject): void {
     if (typeof progress !== "number") return;
-    this.#progress.get(Number(progressToken))?.({
+    this.#progress.get(numberOf(progressToken))?.({
       progress,
       ...(typeof total === "number" && { total }),
       ...(typeof message === "string" && { message }),
@@ -179,8 +203,15 @@ export class RpcChannel {
   /** Answers the server. It may ask a person, so until the answer is there no request's clock runs. */
   #serve({ id, method, params }: JsonRpcRequest): void {
     const answer = (message: JsonRpcMessage) => {
-      this.transport.send(message, { headers: this.headers }).catch(() => {});
+      this.#unread++;
+      this.#send(message)
+        .catch(() => {})
+        .finally(() => this.#unread--);
     };
+    if (this.#unread > MAX_UNREAD) {
+      this.#end(new TransportError("ended", "it asks without reading the answers", "unknown"), true);
+      return;
+    }
     const abort = new AbortController();
     const served = this.#handlers.request(method, params ?? {}, abort.signal);
     if (!served) {
@@ -212,6 +243,11 @@ export class RpcChannel {
     for (const abort of this.#serving.values()) abort.abort();
     if (tell) this.#handlers.closed(reason);
   }
+}
+
+/** Ids and tokens are numbers here; some servers return them as text. What is neither is nobody's. */
+function numberOf(id: unknown): number {
+  return typeof id === "number" || typeof id === "string" ? Number(id) : Number.NaN;
 }
 
 function failure(id: JsonRpcId, code: number, message: string): JsonRpcFailure {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { decodeContents } from "./decode/resource.ts";
 import { isObject, stringOf } from "./decode/fields.ts";
+import { decodeContents } from "./decode/resource.ts";
 import { ProtocolError } from "./errors.ts";
 import type { ExchangeRequest } from "./exchange.ts";
 import type { Decoded } from "./list.ts";

@@ -17,21 +17,22 @@ export interface FailureContext {
   readonly during: "initialize" | "request";
   /** Raw text of the server's stderr. */
   readonly diagnostics?: string;
+  /** Variables its configuration names and nobody has set. */
+  readonly unset?: readonly string[];
+  readonly attempts?: number;
 }
 
 /** Turns whatever a transport or the protocol threw into the one error people and hosts see. */
 export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
   if (thrown instanceof McpServerError) return thrown;
-  const { config, redactor, during } = context;
+  const { config, redactor, during, unset = [], attempts = 1 } = context;
   const { category, text } = explain(thrown, context);
-  const said =
-    category === "cancelled"
-      ? `MCP server \`${config.name}\`: ${text}`
-      : during === "initialize"
-        ? `MCP server \`${config.name}\` failed to initialize: ${text}`
-        : `MCP server \`${config.name}\`: ${text}`;
-  const shown = during === "initialize" ? lastWords(context.diagnostics ?? "", redactor) : "";
-  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics: shown });
+  const isStart = during === "initialize" && category !== "cancelled";
+  const hint = isStart && unset.length > 0 ? `. Not set in the environment: ${unset.join(", ")}` : "";
+  const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
+  const said = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: ${text}${tried}${hint}`;
+  const diagnostics = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
+  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics, attempts });
 }
 
 interface Explanation {
@@ -39,7 +40,9 @@ interface Explanation {
   text: string;
 }
 
-function explain(thrown: unknown, { config, during }: FailureContext): Explanation {
+function explain(thrown: unknown, { config, during, redactor }: FailureContext): Explanation {
+  // Redacted before it is cut, or the cut would leave half a secret that nobody recognises.
+  const clean = (text: string) => sanitizeLine(redactor.text(sanitizeText(text)), SERVER_TEXT_CHARS);
   const where = `${config.source.file}:${config.source.line}`;
   if (thrown instanceof RequestCancelled) return { category: "cancelled", text: "the request was cancelled" };
   if (thrown instanceof RequestTimeout) {
@@ -49,31 +52,45 @@ function explain(thrown: unknown, { config, during }: FailureContext): Explanati
     };
   }
   if (thrown instanceof RpcError) {
-    const text = sanitizeLine(thrown.message, SERVER_TEXT_CHARS);
+    const text = clean(thrown.message);
     if (during === "initialize") return { category: "connection", text: `it refused (${thrown.code}): ${text}` };
     return { category: categoryOfRpcError(thrown), text: `it answered with error ${thrown.code}: ${text}` };
   }
   if (thrown instanceof ProtocolError) {
-    return { category: during === "initialize" ? "connection" : "other", text: sanitizeLine(thrown.message, 300) };
+    return { category: during === "initialize" ? "connection" : "other", text: clean(thrown.message) };
   }
-  if (thrown instanceof TransportError) return { ...explainTransport(thrown, where, during) };
-  return { category: "other", text: sanitizeLine(messageOf(thrown), SERVER_TEXT_CHARS) };
+  if (thrown instanceof TransportError) return explainTransport(thrown, clean(thrown.message), where, during);
+  return { category: "other", text: clean(messageOf(thrown)) };
 }
 
-function explainTransport(error: TransportError, where: string, during: FailureContext["during"]): Explanation {
+function explainTransport(
+  error: TransportError,
+  text: string,
+  where: string,
+  during: FailureContext["during"],
+): Explanation {
   switch (error.failure) {
     case "unauthorized":
       return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
     case "unreachable":
-      return { category: "connection", text: `${error.message}. Check its entry in ${where}` };
-    default:
-      if (during === "request" && error.delivery === "unknown") {
-        return { category: "connection", text: `${error.message}. The request may have run; it was not repeated` };
+      return { category: "connection", text: `${text}. Check its entry in ${where}` };
+    case "status":
+    case "malformed":
+      if (error.http?.status === 403) {
+        return { category: "needs-auth", text: `it refuses access (HTTP 403). Check \`headers\` in ${where}` };
       }
-      return { category: "connection", text: error.message };
+      if (during === "initialize") return { category: "connection", text: `${text}. Check its entry in ${where}` };
+      return afterSending(error, text, during);
+    default:
+      return afterSending(error, text, during);
   }
 }
 
+/** A request that was sent and has no answer may have run. */
+function afterSending(error: TransportError, text: string, during: FailureContext["during"]): Explanation {
+  const mayHaveRun = during === "request" && error.delivery === "unknown";
+  return { category: "connection", text: mayHaveRun ? `${text}. The request may have run; it was not repeated` : text };
+}
 /** MCP has no code of its own for an unknown tool: servers answer "invalid params" and say it in words. */
 function categoryOfRpcError(error: RpcError): ErrorCategory {
   if (error.code !== CODE.invalidParams) return "other";

@@ -41,7 +41,6 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
     reconnect: async (name, options = {}) => {
       const server = find(name);
       await server.reconnect(options);
-      await server.listTools(options);
       return statusOf(server);
     },
     close,

@@ -32,6 +32,7 @@ export function fakeChild(pid: number): FakeChild {
       emitter.exitCode = code;
       for (const stream of [stdout, stderr]) stream.end();
       emitter.emit("exit", code, null);
+      emitter.emit("close", code, null);
     },
   };
 }

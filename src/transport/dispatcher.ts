@@ -51,7 +51,6 @@ export async function openConnections({ env, tls, background }: ConnectionOption
   const plain = undici.buildConnector(settings);
   /** Made with the first TLS connection: reading the authorities takes time. */
   let secure: Promise<buildConnector.connector> | undefined;
-
   const connecting = new Set<Socket>();
 
   /** Straight to the address, or through a tunnel that stands. */
@@ -111,20 +110,20 @@ export async function openConnections({ env, tls, background }: ConnectionOption
     const rest = { method, body: body ?? null, ...(signal && { signal }) };
     const path = `${url.pathname}${url.search}`;
     const proxy = url.protocol === "http:" ? proxyFor(url, env) : undefined;
-    try {
-      if (!proxy) return await agent.request({ origin: url.origin, path, headers, ...rest });
-      const response = await agent.request({
-        origin: proxy.url.origin,
-        path: `${url.origin}${path}`,
-        headers: { host: url.host, ...headers, ...proxyHeaders(proxy) },
-        ...rest,
-      });
-      if (response.statusCode !== PROXY_WANTS_CREDENTIALS) return response;
-      response.body.on("error", () => {}).destroy();
-      throw proxyRefusal(proxy, response.statusCode);
-    } catch (error) {
+    const sending = proxy
+      ? agent.request({
+          origin: proxy.url.origin,
+          path: `${url.origin}${path}`,
+          headers: { host: url.host, ...headers, ...proxyHeaders(proxy) },
+          ...rest,
+        })
+      : agent.request({ origin: url.origin, path, headers, ...rest });
+    const response = await untilAborted(sending, signal).catch((error: unknown) => {
       throw error instanceof NotConnected ? unreachable(error, proxy) : lostConnection(error);
-    }
+    });
+    if (!proxy || response.statusCode !== PROXY_WANTS_CREDENTIALS) return response;
+    response.body.on("error", () => {}).destroy();
+    throw proxyRefusal(proxy, response.statusCode);
   }
 
   async function destroy(): Promise<void> {
@@ -134,6 +133,17 @@ export async function openConnections({ env, tls, background }: ConnectionOption
   }
 
   return { request, destroy };
+}
+
+/** The agent sees to a signal only once there is a connection. */
+function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (!signal) return promise;
+  return new Promise((resolve, reject) => {
+    const abort = () => reject(new DOMException("The request was given up.", "AbortError"));
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
+  });
 }
 
 /** The agent holds and lets go of the event loop with each request; this connection never holds it. */

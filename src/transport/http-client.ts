@@ -12,7 +12,7 @@ const MAX_REDIRECTS = 3;
 const DISCARD_LIMIT_MS = 1_000;
 /** Enough of an error page to recognise it, and of an error that is JSON to be whole. */
 const ERROR_BODY_BYTES = 64 * 1024;
-const ERROR_BODY_LIMIT_MS = 2_000;
+const ERROR_BODY_LIMIT_MS = 300;
 /** Over 64 MiB a message is a mistake, and a danger to the process. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
@@ -97,7 +97,7 @@ export class HttpClient {
       if (status !== 307 && status !== 308) {
         throw redirectFailure(response, target, "and a message does not survive that");
       }
-      if (hops === MAX_REDIRECTS) throw redirectFailure(response, target, "and so on");
+      if (hops === MAX_REDIRECTS) throw redirectFailure(response, target, "again and again");
       url = target;
     }
   }

@@ -1,6 +1,6 @@
 import type { Dispatcher } from "undici";
 import { describe, expect, it } from "vitest";
-import { describe as described, excerptOf, retryAfterMs, saysSessionIsGone, statusFailure } from "./http-failure.ts";
+import { describeResponse, excerptOf, retryAfterMs, saysSessionIsGone, statusFailure } from "./http-failure.ts";
 
 function response(statusCode: number, headers: Record<string, string | string[]> = {}): Dispatcher.ResponseData {
   return { statusCode, headers } as Dispatcher.ResponseData;
@@ -62,13 +62,13 @@ describe("a page", () => {
   });
 
   it("is not quoted when it is no text", () => {
-    expect(described(response(200, { "content-type": "image/png" }), "\u0089PNG")).toBe("HTTP 200 (image/png)");
+    expect(describeResponse(response(200, { "content-type": "image/png" }), "\u0089PNG")).toBe("HTTP 200 (image/png)");
     const json = { "content-type": "application/problem+json; charset=utf-8" };
-    expect(described(response(422, json), '{"title":"no"}')).toBe(
+    expect(describeResponse(response(422, json), '{"title":"no"}')).toBe(
       'HTTP 422 (application/problem+json): {"title":"no"}',
     );
-    expect(described(response(502), "Bad gateway")).toBe("HTTP 502: Bad gateway");
-    expect(described(response(202), "")).toBe("HTTP 202");
+    expect(describeResponse(response(502), "Bad gateway")).toBe("HTTP 502: Bad gateway");
+    expect(describeResponse(response(202), "")).toBe("HTTP 202");
   });
 
   it("is looked at in linear time, whatever it is made of", () => {

@@ -28,10 +28,11 @@ export function isEventStream(response: Response): boolean {
 /** The failure that a status which is no success means; `body` is the beginning of what came with it. */
 export function statusFailure(response: Response, body: string): TransportError {
   const http = refusalOf(response);
-  if (http.status === 401)
+  if (http.status === 401) {
     return new TransportError("unauthorized", "it requires authorization (HTTP 401)", "rejected", { http });
+  }
   const delivery = NOT_EXECUTED.has(http.status) ? "rejected" : "unknown";
-  return new TransportError("status", `it answered ${describe(response, body)}`, delivery, { http });
+  return new TransportError("status", `it answered ${describeResponse(response, body)}`, delivery, { http });
 }
 
 function refusalOf(response: Response): HttpRefusal {
@@ -53,7 +54,7 @@ export function retryAfterMs(value: string, now: number): number | undefined {
 }
 
 /** `HTTP 502 (text/html): Bad Gateway`; the text is the server's. */
-export function describe(response: Response, body: string): string {
+export function describeResponse(response: Response, body: string): string {
   const type = contentTypeOf(response);
   const text = /^(?:|text\/.*|application\/(?:.*\+)?(?:json|xml))$/.test(type) ? excerptOf(body) : "";
   return `HTTP ${response.statusCode}${type === "" ? "" : ` (${type})`}${text === "" ? "" : `: ${text}`}`;
@@ -64,10 +65,12 @@ export function excerptOf(page: string): string {
   const text = page
     .slice(0, EXCERPT_SOURCE_CHARS)
     .replace(/<(script|style)\b[\s\S]*?<\/\1>|<!--[\s\S]*?-->|<[^>]*>/gi, " ")
-    .replace(/\p{Cc}\[[\d;]*[A-Za-z]|[\p{C}\s]+/gu, " ")
+    .replace(/\p{Cc}\[[\d;]*[A-Za-z]/gu, "")
+    .replace(/[\p{C}\s]+/gu, " ")
     .replace(/\bhttps?:\/\/[^\s"'<>]+/gi, "(address)")
     .trim();
-  return text.length <= EXCERPT_CHARS ? text : `${text.slice(0, EXCERPT_CHARS)}…`;
+  const characters = [...text];
+  return characters.length <= EXCERPT_CHARS ? text : `${characters.slice(0, EXCERPT_CHARS).join("")}…`;
 }
 
 /**

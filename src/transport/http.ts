@@ -10,7 +10,7 @@ import {
 } from "./http-client.ts";
 import {
   contentTypeOf,
-  describe,
+  describeResponse,
   headerOf,
   isEventStream,
   lostConnection,
@@ -58,6 +58,8 @@ export class HttpTransport implements Transport {
   readonly #limitBytes: number;
   #events: TransportEvents | undefined;
   #sessionId: string | undefined;
+  /** The server has forgotten the session. Whoever learned of it, the next request is told, and nothing is sent any more. */
+  #isLost = false;
   /** What the session's messages are sent with; its end has to name the revision too. */
   #sessionHeaders: Readonly<Record<string, string>> = {};
   #isListening = false;
@@ -76,6 +78,7 @@ export class HttpTransport implements Transport {
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
     const sessionId = options.sessionless ? undefined : this.#sessionId;
+    if (this.#isLost && sessionId !== undefined) throw sessionLost();
     const response = await this.#client.request("POST", {
       ...options,
       body: JSON.stringify(message),
@@ -99,7 +102,7 @@ export class HttpTransport implements Transport {
     const take = (text: string) => {
       for (const received of toMessages(text) ?? []) {
         const own = asAnswerTo(message, received);
-        if (own && sessionId !== undefined && isSessionLoss(own)) throw this.#forget(sessionId);
+        if (own && sessionId !== undefined && isSessionLoss(own)) throw this.#forget();
         answer.given ||= own !== undefined;
         this.#deliver(own ?? received);
       }
@@ -111,7 +114,7 @@ export class HttpTransport implements Transport {
     take(text);
     if (answer.given) return;
     const http = { status: response.statusCode };
-    const what = `it answered ${describe(response, text)} instead of a message`;
+    const what = `it answered ${describeResponse(response, text)} instead of a message`;
     throw new TransportError("malformed", what, "unknown", { http });
   }
 
@@ -148,21 +151,22 @@ export class HttpTransport implements Transport {
   async #refused(message: JsonRpcMessage, response: Dispatcher.ResponseData, sessionId: string | undefined) {
     const { statusCode: status } = response;
     const body = await readErrorBody(response.body);
-    if (sessionId !== undefined && (status === 404 || (status === 400 && saysSessionIsGone(body)))) {
-      throw this.#forget(sessionId);
-    }
     // An error without an id answers the request it came back for, but only 400 is about the message itself.
     const answer = (toMessages(body) ?? [])
       .filter((received) => status === 400 || ("id" in received && received.id !== null))
       .map((received) => asAnswerTo(message, received))
       .find((own) => own !== undefined);
+    // 404 is the loss of the session (2025-11-25, transports), unless it comes with an answer about something else.
+    const isGone = saysSessionIsGone(body) || (answer !== undefined && isSessionLoss(answer));
+    if (sessionId !== undefined && (status === 404 ? isGone || !answer : status === 400 && isGone)) {
+      throw this.#forget();
+    }
     if (answer === undefined || STATUS_COUNTS.has(status)) throw statusFailure(response, body);
     this.#deliver(answer);
   }
 
-  /** A session that was renewed in the meantime stays. */
-  #forget(sessionId: string): TransportError {
-    if (this.#sessionId === sessionId) this.#sessionId = undefined;
+  #forget(): TransportError {
+    this.#isLost = true;
     return sessionLost();
   }
 
@@ -251,7 +255,7 @@ export class HttpTransport implements Transport {
   }
 
   async #end(): Promise<void> {
-    if (this.#sessionId !== undefined) {
+    if (this.#sessionId !== undefined && !this.#isLost) {
       const headers = this.#headers({ headers: this.#sessionHeaders });
       const signal = AbortSignal.timeout(DELETE_LIMIT_MS);
       await this.#client.request("DELETE", { headers, signal }).then(discard, () => {});

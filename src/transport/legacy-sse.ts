@@ -1,5 +1,5 @@
 import { discard, HttpClient, type HttpTransportOptions, MAX_MESSAGE_BYTES, readErrorBody } from "./http-client.ts";
-import { describe, isEventStream, saysSessionIsGone, sessionLost, statusFailure } from "./http-failure.ts";
+import { describeResponse, isEventStream, saysSessionIsGone, sessionLost, statusFailure } from "./http-failure.ts";
 import type { JsonRpcMessage } from "./message.ts";
 import { toMessages } from "./parse.ts";
 import { readEvents } from "./sse.ts";
@@ -29,10 +29,17 @@ export class LegacySseTransport implements Transport {
 
   async open(events: TransportEvents): Promise<void> {
     await this.#client.open();
+    let isLate = false;
     // It also holds the process, which the stream does not.
-    const limit = setTimeout(() => this.#client.close(), ENDPOINT_LIMIT_MS);
+    const limit = setTimeout(() => {
+      isLate = true;
+      void this.#client.close();
+    }, ENDPOINT_LIMIT_MS);
     try {
       await this.#connect(events);
+    } catch (error) {
+      const late = `it named no endpoint within ${ENDPOINT_LIMIT_MS / 1_000} s`;
+      throw isLate ? new TransportError("malformed", late, "not-sent") : error;
     } finally {
       clearTimeout(limit);
     }
@@ -70,7 +77,7 @@ export class LegacySseTransport implements Transport {
     const response = await this.#client.request("GET", { headers: { accept: "text/event-stream" }, background: true });
     if (response.statusCode !== 200) throw statusFailure(response, await readErrorBody(response.body));
     if (!isEventStream(response)) {
-      const what = describe(response, await readErrorBody(response.body));
+      const what = describeResponse(response, await readErrorBody(response.body));
       throw new TransportError("malformed", `it answered ${what} instead of an event stream`, "not-sent");
     }
     await new Promise<void>((resolve, reject) => {

@@ -13,6 +13,8 @@ export interface Grace {
 
 /** A killed process is gone within moments; one that hangs in the kernel is not waited for. */
 const KILL_MS = 400;
+/** For what is left of a group whose leader has ended: it may be about to end, too. */
+const ORPHANS_MS = 200;
 const POLL_MS = 20;
 
 const isWindows = process.platform === "win32";
@@ -55,7 +57,7 @@ export async function endTree(child: ChildProcess, grace: Grace): Promise<void> 
   const { pid } = child;
   if (pid === undefined) return;
   child.stdin?.end();
-  let isGone = await gone(child, pid, grace.exitMs);
+  let isGone = (await exitOf(child, grace.exitMs)) && (await gone(child, pid, ORPHANS_MS));
   if (!isGone) {
     if (!isWindows) signalGroup(pid, "SIGTERM");
     isGone = await gone(child, pid, grace.termMs);
@@ -80,18 +82,29 @@ async function gone(child: ChildProcess, pid: number, limitMs: number): Promise<
   while (!hasExited(child) || groupLives(pid)) {
     const left = deadline - performance.now();
     if (left <= 0) return false;
-    await new Promise<void>((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        child.off("exit", done);
-        resolve();
-      };
-      // The exit is announced; the end of a group is not.
-      const timer = setTimeout(done, hasExited(child) ? Math.min(POLL_MS, left) : left);
-      child.once("exit", done);
-    });
+    // An exit is announced, the end of a group is not.
+    if (hasExited(child)) await sleep(Math.min(POLL_MS, left));
+    else await exitOf(child, left);
   }
   return true;
+}
+
+/** Waits until the leader has exited, at most `limitMs`. */
+async function exitOf(child: ChildProcess, limitMs: number): Promise<boolean> {
+  if (hasExited(child)) return true;
+  return new Promise((resolve) => {
+    const done = () => {
+      clearTimeout(timer);
+      child.off("exit", done);
+      resolve(hasExited(child));
+    };
+    const timer = setTimeout(done, limitMs);
+    child.once("exit", done);
+  });
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function groupLives(pid: number): boolean {

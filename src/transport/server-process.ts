@@ -30,13 +30,19 @@ export class ServerProcess {
   readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES);
   readonly #noise = { texts: 0, sample: "", noticed: false };
   readonly #events: ProcessEvents;
+  #batch: { text: string; readonly written: Promise<void> } | undefined;
   #isOver = false;
   #ending: Promise<void> | undefined;
 
   /** Throws a TransportError when there can be no such process. */
   constructor(options: SpawnOptions, maxMessageBytes: number | undefined, events: ProcessEvents) {
     this.#events = events;
-    const child = attempt(() => spawnTree(options));
+    let child: ChildProcess;
+    try {
+      child = spawnTree(options);
+    } catch (error) {
+      throw spawnFailure(error);
+    }
     this.#child = child;
     this.#read(child, maxMessageBytes);
     this.started = new Promise((resolve, reject) => {
@@ -56,10 +62,13 @@ export class ServerProcess {
         resolve(reason);
         events.over(reason);
       };
-      child.once("exit", (code, signal) => whenDrained(child, () => over(exitReason(code, signal))));
+      // A grandchild may hold stdout and stderr open, so their end is not waited for without limit.
+      child.once("exit", (code, signal) => soon(child, "close", () => over(exitReason(code, signal))));
       // A server that closes its stdout and lives on can never answer again.
       child.stdout?.once("close", () => {
-        if (!hasExited(child)) whenExitedOr(child, DRAIN_MS, () => over("it closed its output"));
+        soon(child, "exit", () => {
+          if (!hasExited(child)) over("it closed its output");
+        });
       });
     });
   }
@@ -68,17 +77,26 @@ export class ServerProcess {
     return this.#child.pid;
   }
 
-  /** Resolves when the bytes are with the system. Rejects with a TransportError that says how the process ended, if it did. */
+  /**
+   * Resolves when the bytes are with the system. Rejects with a TransportError that says how the process ended, if it
+   * did. What is written in one go of the event loop leaves in one: many calls at once are one write to the system.
+   */
   write(text: string): Promise<void> {
-    const { stdin } = this.#child;
-    if (!stdin?.writable) return Promise.reject(new TransportError("ended", "its input is closed", "not-sent"));
-    // What is written in one go of the event loop leaves in one: many calls at once are one write to the system.
-    if (stdin.writableCorked === 0) {
-      stdin.cork();
-      process.nextTick(() => stdin.uncork());
+    if (!this.#child.stdin?.writable) {
+      return Promise.reject(new TransportError("ended", "its input is closed", "not-sent"));
     }
+    if (!this.#batch) {
+      this.#batch = { text: "", written: new Promise((resolve) => process.nextTick(() => resolve(this.#flush()))) };
+    }
+    this.#batch.text += text;
+    return this.#batch.written;
+  }
+
+  #flush(): Promise<void> {
+    const text = this.#batch?.text ?? "";
+    this.#batch = undefined;
     return new Promise((resolve, reject) => {
-      stdin.write(text, (error) => {
+      this.#child.stdin?.write(text, (error) => {
         if (!error) return resolve();
         const fail = (reason: string) => reject(new TransportError("ended", reason, "unknown", { cause: error }));
         const timer = setTimeout(() => fail("it stopped reading its input"), 2 * DRAIN_MS);
@@ -92,7 +110,8 @@ export class ServerProcess {
 
   /** Ends it and what it started; a second call waits for the first. */
   end(grace: Grace): Promise<void> {
-    this.#ending ??= endTree(this.#child, grace);
+    // What was written just now leaves first.
+    this.#ending ??= new Promise<void>((resolve) => process.nextTick(resolve)).then(() => endTree(this.#child, grace));
     return this.#ending;
   }
 
@@ -135,14 +154,6 @@ export class ServerProcess {
   }
 }
 
-function attempt(start: () => ChildProcess): ChildProcess {
-  try {
-    return start();
-  } catch (error) {
-    throw spawnFailure(error);
-  }
-}
-
 function spawnFailure(error: unknown): TransportError {
   const { code } = error as NodeJS.ErrnoException;
   const reason =
@@ -164,27 +175,13 @@ function unref(child: ChildProcess): void {
   for (const stream of [child.stdin, child.stdout, child.stderr]) (stream as { unref?: () => void } | null)?.unref?.();
 }
 
-/** Runs `then` when stdout and stderr are read to their end, or after a moment: a grandchild may hold them open. */
-function whenDrained(child: ChildProcess, then: () => void): void {
-  let open = 0;
-  const timer = setTimeout(then, DRAIN_MS);
-  const closed = () => {
-    if (--open > 0) return;
+/** Runs `then` at the event, or when it has not come within a moment. */
+function soon(child: ChildProcess, event: "exit" | "close", then: () => void): void {
+  const done = () => {
     clearTimeout(timer);
+    child.off(event, done);
     then();
   };
-  for (const stream of [child.stdout, child.stderr]) {
-    if (!stream || stream.closed) continue;
-    open++;
-    stream.once("close", closed);
-  }
-  if (open === 0) {
-    clearTimeout(timer);
-    then();
-  }
-}
-
-function whenExitedOr(child: ChildProcess, limitMs: number, then: () => void): void {
-  const timer = setTimeout(then, limitMs);
-  child.once("exit", () => clearTimeout(timer));
+  const timer = setTimeout(done, DRAIN_MS);
+  child.once(event, done);
 }

@@ -94,7 +94,7 @@ export class StdioTransport implements Transport {
 
   send(message: JsonRpcMessage): Promise<void> {
     if (this.#ended) return Promise.reject(new TransportError("ended", this.#ended.message, "not-sent"));
-    if ("method" in message && "id" in message) this.#lastId = Number(message.id);
+    if ("method" in message && "id" in message && typeof message.id === "number") this.#lastId = message.id;
     if (!this.#unconfirmed) return this.#write(message);
     this.#unconfirmed.push(message);
     // A failure is no news: either a second process gets the message, or the end is told. Lines before the first reply

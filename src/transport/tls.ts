@@ -23,12 +23,11 @@ const CA_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
  */
 export async function secureContextOf(files: TlsFiles, env: Env): Promise<tls.SecureContext | undefined> {
   const named = CA_VARIABLES.flatMap((variable) => env[variable] || []);
-  const [ca, cert, key, ...inherited] = await Promise.all([
-    readPem(files, "ca"),
-    readPem(files, "cert"),
-    readPem(files, "key"),
-    ...named.map((file) => readFile(file, "utf8").catch(() => "")),
-  ]);
+  // One after the other, so that of several faults the same one is always told.
+  const ca = await readPem(files, "ca");
+  const cert = await readPem(files, "cert");
+  const key = await readPem(files, "key");
+  const inherited = await Promise.all(named.map((file) => readFile(file, "utf8").catch(() => "")));
   const extra = [ca ?? "", ...inherited].filter((text) => text !== "");
   if (extra.length === 0 && cert === undefined && key === undefined) return undefined;
   try {

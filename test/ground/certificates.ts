@@ -52,8 +52,11 @@ function certificate(of: {
     tlv(0xa3, sequence(...of.extensions)),
   );
   const signature = tlv(0x03, Buffer.from([0]), sign("sha256", body, of.signer));
-  const base64 = sequence(body, ECDSA_SHA256, signature).toString("base64");
-  return `-----BEGIN CERTIFICATE-----\n${base64.replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`;
+  const lines =
+    sequence(body, ECDSA_SHA256, signature)
+      .toString("base64")
+      .match(/.{1,64}/g) ?? [];
+  return `-----BEGIN CERTIFICATE-----\n${lines.join("\n")}\n-----END CERTIFICATE-----\n`;
 }
 
 /** Tag, length, value: DER. */

@@ -23,8 +23,8 @@ export interface FakeHttp extends Observed {
   sessions(): string[];
   /** As after a restart: every session id it gave out is unknown from now on. */
   forgetSessions(): void;
-  /** Sends a message on every open GET stream, with an event id if one is given; gives their number. */
-  push(message: WireMessage, id?: string): number;
+  /** Sends a message on every open GET stream; gives their number. */
+  push(message: WireMessage): number;
   /** Cuts all connections and stops listening. */
   close(): Promise<void>;
 }
@@ -136,8 +136,8 @@ export async function fakeHttp(script: ServerScript = {}, { port = 0, tls }: Htt
     } else reply(response, { status: 405, headers: { allow: "POST, DELETE" } });
   }
 
-  const push = (message: WireMessage, id?: string): number => {
-    for (const stream of streams) stream.write(eventOf(message, id));
+  const push = (message: WireMessage): number => {
+    for (const stream of streams) stream.write(eventOf(message));
     return streams.size;
   };
 
@@ -212,8 +212,8 @@ function asStream(step: Step, script: ServerScript): boolean {
   return script.sse === true || ["sse", "notify", "progress", "ask", "raw", "endStream"].some((field) => field in step);
 }
 
-function eventOf(message: WireMessage, id?: string): string {
-  return `event: message\n${id === undefined ? "" : `id: ${id}\n`}data: ${JSON.stringify(message)}\n\n`;
+function eventOf(message: WireMessage): string {
+  return `event: message\ndata: ${JSON.stringify(message)}\n\n`;
 }
 
 function eventStream(response: ServerResponse, status = 200, headers: Record<string, string> = {}): Outlet {

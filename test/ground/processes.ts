@@ -36,6 +36,11 @@ export function isAlive(pid: number): boolean {
   }
 }
 
+/** The process group of a living process; 0 when there is none. */
+export function groupOf(pid: number | undefined): number {
+  return Number(spawnSync("ps", ["-o", "pgid=", "-p", String(pid)], { encoding: "utf8" }).stdout.trim());
+}
+
 /** Looks until nothing is left, but not for longer than `timeoutMs`; gives what is still there. */
 export async function waitUntilGone(look: () => ProcessInfo[], timeoutMs = 5_000): Promise<ProcessInfo[]> {
   const deadline = performance.now() + timeoutMs;

@@ -13,16 +13,6 @@ const FORM_ORDER = "a form's defaults stand before what the person filled in; an
 
 export const DIFFERENCES: readonly Difference[] = [
   {
-    operation: 'call simulate-research-query {"topic":"t"}',
-    path: "content.0.text",
-    reason: "pi-mcp calls a tool that can only run as a task as one; the SDK's client has no tasks",
-  },
-  {
-    operation: 'call simulate-research-query {"topic":"t"}',
-    path: "isError",
-    reason: "likewise: the server refuses the SDK's call",
-  },
-  {
     targets: ["own stdio modern", "own http modern"],
     operation: "call log and hear the server",
     path: "heard.logs",

@@ -90,6 +90,7 @@ export const EVERYTHING: readonly Operation[] = [
   callAndHear("trigger-url-elicitation", { url: "https://example.com/", elicitationId: "e" }),
   callAndHear("trigger-sampling-request", { prompt: "p", maxTokens: 5 }),
   call("simulate-research-query", { topic: "t" }),
+  callAndHear("simulate-research-query", { topic: "t", ambiguous: true }),
   { name: "read a resource", run: (client) => client.readResource("demo://resource/static/document/features.md") },
   { name: "get a prompt", run: (client) => client.getPrompt("args-prompt", { city: "Rome" }) },
   {

@@ -7,6 +7,8 @@ import {
   StreamableHTTPClientTransport,
 } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
+import type { JsonValue } from "@modelcontextprotocol/ext-tasks/core";
 import { FORM_ANSWER, type Heard, LIMIT_MS, type OracleClient, ROOTS, SAMPLE, type Target } from "./client.ts";
 import { callResult, completion, contents, prompt, promptResult, resource, template, tool } from "./normal.ts";
 
@@ -45,6 +47,17 @@ export async function sdk({ server, era, env, cwd }: Target): Promise<OracleClie
         }),
   );
   const request = { timeout: LIMIT_MS };
+  /** Tools that only run as tasks, which takes the SDK's own extension package. */
+  const onlyAsTask = new Set<string>();
+  const callAsTask = async (name: string, args: Readonly<Record<string, unknown>> = {}) => {
+    const session = createTaskSessionFromClient(client, { endpointId: "oracle" });
+    try {
+      const { outcome } = await (await session.callTool(name, args as Record<string, JsonValue>)).settle();
+      return resultFromTaskOutcome(outcome);
+    } finally {
+      await session.close();
+    }
+  };
   return {
     facts: () => ({
       protocolVersion: client.getNegotiatedProtocolVersion(),
@@ -52,12 +65,17 @@ export async function sdk({ server, era, env, cwd }: Target): Promise<OracleClie
       capabilities: client.getServerCapabilities(),
       instructions: client.getInstructions(),
     }),
-    listTools: async () => (await client.listTools({}, request)).tools.map(tool),
+    listTools: async () => {
+      const { tools } = await client.listTools({}, request);
+      for (const { name, execution } of tools) if (execution?.taskSupport === "required") onlyAsTask.add(name);
+      return tools.map(tool);
+    },
     listResources: async () => (await client.listResources({}, request)).resources.map(resource),
     listResourceTemplates: async () =>
       (await client.listResourceTemplates({}, request)).resourceTemplates.map(template),
     listPrompts: async () => (await client.listPrompts({}, request)).prompts.map(prompt),
     callTool: async (name, args, { signal, timeoutMs = LIMIT_MS, onProgress } = {}) => {
+      if (onlyAsTask.has(name)) return callResult(await callAsTask(name, args));
       const options = {
         timeout: timeoutMs,
         ...(signal && { signal }),

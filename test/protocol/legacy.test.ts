@@ -43,7 +43,12 @@ test("a question is put to the person with no clock running, and what they left 
     properties: { name: { type: "string", default: "Ann" }, age: { type: "integer", default: 7 } },
   };
   const server = await fakeStdio(home, {
-    on: { "tools/call": { ask: { method: "elicitation/create", params: { message: "Who?", requestedSchema } }, usual: true } },
+    on: {
+      "tools/call": {
+        ask: { method: "elicitation/create", params: { message: "Who?", requestedSchema } },
+        usual: true,
+      },
+    },
   });
   const asked: unknown[] = [];
   const handlers: ClientHandlers = {
@@ -66,9 +71,18 @@ test("a question is put to the person with no clock running, and what they left 
 
 test("[E230] a host that cannot ask has not asked: cancel", async () => {
   await using home = await temporaryHome();
-  const ask = (params: object) => ({ ask: { method: "elicitation/create", params: { ...params } }, usual: true as const });
+  const ask = (params: object) => ({
+    ask: { method: "elicitation/create", params: { ...params } },
+    usual: true as const,
+  });
   const server = await fakeStdio(home, {
-    on: { "tools/call": [ask({ message: "?" }), ask({ mode: "url", message: "?" }), ask({ mode: "url", url: "x:y", message: "?" })] },
+    on: {
+      "tools/call": [
+        ask({ message: "?" }),
+        ask({ mode: "url", message: "?" }),
+        ask({ mode: "url", url: "x:y", message: "?" }),
+      ],
+    },
   });
   const handlers: ClientHandlers = { elicit: { modes: ["form"], ask: () => Promise.reject(new Error("no screen")) } };
   await using connection = await connectStdio(server, home, { ...legacy, handlers });
@@ -84,7 +98,9 @@ test("[E227] a question right after the handshake finds its handler", async () =
   });
   const handlers: ClientHandlers = { elicit: { modes: ["form"], ask: async () => ({ action: "decline" }) } };
   await using _ = await connectStdio(server, home, { ...legacy, handlers });
-  const answer = await until("the answer", () => server.received().find(({ message }) => message?.result !== undefined));
+  const answer = await until("the answer", () =>
+    server.received().find(({ message }) => message?.result !== undefined),
+  );
   expect(answer.message?.result).toEqual({ action: "decline" });
 });
 
@@ -143,7 +159,9 @@ test("an address to visit first is shown, waited for, and then the call is made 
   expect(shown).toEqual([
     { mode: "url", message: "Sign in", url: "https://example.invalid/login", elicitationId: "e1" },
   ]);
-  const unable = await fakeStdio(home, { on: { "tools/call": { error: { code: -32042, message: "visit", data: { elicitations } } } } });
+  const unable = await fakeStdio(home, {
+    on: { "tools/call": { error: { code: -32042, message: "visit", data: { elicitations } } } },
+  });
   await using other = await connectStdio(unable, home, legacy);
   await expect(other.callTool("echo", {}, patient)).rejects.toMatchObject({ code: -32042 });
   expect(unable.params("tools/call")).toHaveLength(1);
@@ -151,10 +169,20 @@ test("an address to visit first is shown, waited for, and then the call is made 
 
 test("a tool that can only run as a task is called as one, and its result fetched when it is there", async () => {
   await using home = await temporaryHome();
-  const task = (status: string) => ({ taskId: "t", status, pollInterval: 50, ttl: null, createdAt: "", lastUpdatedAt: "" });
+  const task = (status: string) => ({
+    taskId: "t",
+    status,
+    pollInterval: 50,
+    ttl: null,
+    createdAt: "",
+    lastUpdatedAt: "",
+  });
   const server = await fakeStdio(home, {
     capabilities: { tools: {}, tasks: { requests: { tools: { call: {} } } } },
-    tools: [tool("slow", { execution: { taskSupport: "required" } }), tool("quick", { execution: { taskSupport: "optional" } })],
+    tools: [
+      tool("slow", { execution: { taskSupport: "required" } }),
+      tool("quick", { execution: { taskSupport: "optional" } }),
+    ],
     on: {
       "tools/call slow": { result: { task: task("working") } },
       "tasks/get": [{ result: task("working") }, { result: task("completed") }],
@@ -173,7 +201,11 @@ test("log messages and changed lists are heard, each change once", async () => {
   await using home = await temporaryHome();
   const logs: unknown[] = [];
   const changes: string[] = [];
-  const log = { jsonrpc: "2.0", method: "notifications/message", params: { level: "warning", logger: "db", data: { n: 1 } } };
+  const log = {
+    jsonrpc: "2.0",
+    method: "notifications/message",
+    params: { level: "warning", logger: "db", data: { n: 1 } },
+  };
   const changed = (list: string) => ({ jsonrpc: "2.0", method: `notifications/${list}/list_changed` });
   const server = await fakeStdio(home, {
     on: { "tools/call": { notify: [log, changed("tools"), changed("prompts"), changed("tools")], usual: true } },
@@ -217,12 +249,17 @@ test("[E179] [E181] all pages of every list are read, and an empty cursor is the
     on: {
       "tools/list": pages("tools", { name: "a" }, { name: "b" }),
       "resources/list": pages("resources", { uri: "x:1", name: "one" }, { uri: "x:2" }),
-      "resources/templates/list": pages("resourceTemplates", { uriTemplate: "x:{a}" }, { uriTemplate: "x:{b}", name: "b" }),
+      "resources/templates/list": pages(
+        "resourceTemplates",
+        { uriTemplate: "x:{a}" },
+        { uriTemplate: "x:{b}", name: "b" },
+      ),
       "prompts/list": pages("prompts", { name: "p", arguments: [{ name: "q", required: true }, 7] }, { name: "r" }),
     },
   });
   await using connection = await connectStdio(server, home, legacy);
-  const names = async (listing: Promise<{ items: readonly { name: string }[] }>) => (await listing).items.map(({ name }) => name);
+  const names = async (listing: Promise<{ items: readonly { name: string }[] }>) =>
+    (await listing).items.map(({ name }) => name);
   expect(await names(connection.listTools(patient))).toEqual(["a", "b"]);
   expect(await names(connection.listResources(patient))).toEqual(["one", "x:2"]);
   expect(await names(connection.listResourceTemplates(patient))).toEqual(["x:{a}", "b"]);
@@ -267,17 +304,26 @@ test("[E194] giving up is told to the server, by a person and by the clock", asy
   const first = await server.until("tools/call");
   abort.abort();
   await expect(call).rejects.toThrow("Operation aborted");
-  expect((await server.until("notifications/cancelled")).message?.params).toMatchObject({ requestId: first.message?.id });
-  await expect(connection.callTool("echo", {}, { timeoutMs: 100 })).rejects.toThrow("`tools/call` timed out after 0.1s");
-  const second = server.params("notifications/cancelled").length < 2 ? await server.until("notifications/cancelled", 2) : undefined;
+  expect((await server.until("notifications/cancelled")).message?.params).toMatchObject({
+    requestId: first.message?.id,
+  });
+  await expect(connection.callTool("echo", {}, { timeoutMs: 100 })).rejects.toThrow(
+    "`tools/call` timed out after 0.1s",
+  );
+  const second =
+    server.params("notifications/cancelled").length < 2 ? await server.until("notifications/cancelled", 2) : undefined;
   expect(second?.message?.params?.reason ?? "timed out").toBe("timed out");
 });
 
 test("[E196] progress starts the clock anew, whether or not anybody listens to it", async () => {
   await using home = await temporaryHome();
-  const server = await fakeStdio(home, { on: { "tools/call": { progress: [1, 2, 3, 4], everyMs: 200, text: "done" } } });
+  const server = await fakeStdio(home, {
+    on: { "tools/call": { progress: [1, 2, 3, 4], everyMs: 500, text: "done" } },
+  });
   await using connection = await connectStdio(server, home, legacy);
-  expect((await connection.callTool("echo", {}, { timeoutMs: 600 })).content).toEqual([{ type: "text", text: "done" }]);
+  expect((await connection.callTool("echo", {}, { timeoutMs: 1_500 })).content).toEqual([
+    { type: "text", text: "done" },
+  ]);
   expect(server.params("tools/call")[0]).toHaveProperty("_meta.progressToken");
 });
 

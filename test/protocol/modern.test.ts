@@ -82,10 +82,7 @@ test("a state without a question is sent back after a pause", async () => {
 
 test("[E268] a server that asks for ever gets an error after eight rounds", async () => {
   const asked: unknown[] = [];
-  await using meeting = await meet(
-    { on: { "tools/call": asks({ one: question() }) } },
-    { handlers: answering(asked) },
-  );
+  await using meeting = await meet({ on: { "tools/call": asks({ one: question() }) } }, { handlers: answering(asked) });
   await expect(meeting.connection.callTool("echo", {}, patient)).rejects.toThrow(
     "it asked for more input 8 times without a result",
   );
@@ -116,7 +113,10 @@ test("no clock runs while a person answers", async () => {
       },
     },
   };
-  await using meeting = await meet({ on: { "tools/call": [asks({ one: question() }), { text: "done" }] } }, { handlers });
+  await using meeting = await meet(
+    { on: { "tools/call": [asks({ one: question() }), { text: "done" }] } },
+    { handlers },
+  );
   const call = meeting.connection.callTool("echo", {}, { timeoutMs: 300 });
   setTimeout(answer, 900);
   expect((await call).content).toEqual([{ type: "text", text: "done" }]);
@@ -185,7 +185,10 @@ test("changes are listened for, told once for many, and make the kept list void"
   const ack = (subscriptionId: number) => ({
     jsonrpc: "2.0",
     method: "notifications/subscriptions/acknowledged",
-    params: { _meta: { "io.modelcontextprotocol/subscriptionId": subscriptionId }, notifications: { toolsListChanged: true } },
+    params: {
+      _meta: { "io.modelcontextprotocol/subscriptionId": subscriptionId },
+      notifications: { toolsListChanged: true },
+    },
   });
   const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
   const listing = (name: string) => ({ result: { resultType: "complete", tools: [tool(name)], ttlMs: 60_000 } });
@@ -261,7 +264,9 @@ test("a server that reads other headers than we sent is listed anew and called o
       "tools/call": [{ status: 400, error: { code: -32020, message: "Header mismatch" } }, { text: "done" }],
     },
   });
-  expect((await meeting.connection.callTool("t", { a: "x" }, patient)).content).toEqual([{ type: "text", text: "done" }]);
+  expect((await meeting.connection.callTool("t", { a: "x" }, patient)).content).toEqual([
+    { type: "text", text: "done" },
+  ]);
   expect(meeting.server.received().at(-1)?.headers?.["mcp-param-a"]).toBe("x");
 });
 
@@ -310,7 +315,9 @@ test("a call that becomes a task is looked at until it has its result; to the ca
   expect(meeting.server.params("tasks/update")).toMatchObject([
     { taskId: "t-1", inputResponses: { one: { action: "accept", content: { name: "Ann" } } } },
   ]);
-  expect(meeting.server.received().find(({ message }) => message?.method === "tasks/get")?.headers?.["mcp-name"]).toBe("t-1");
+  expect(meeting.server.received().find(({ message }) => message?.method === "tasks/get")?.headers?.["mcp-name"]).toBe(
+    "t-1",
+  );
 });
 
 test("a task that fails fails the call; one that is given up is cancelled at the server", async () => {
@@ -354,7 +361,9 @@ test("a skill's files are read when asked for, and only as they were listed", as
     const [listed] = (await meeting.connection.listSkills(patient)).items;
     expect(meeting.server.methods()).not.toContain("resources/read");
     if (!listed) return "not listed";
-    return await meeting.connection.readSkillFile(listed, listed.uri, patient).then(String, (error: Error) => error.message);
+    return await meeting.connection
+      .readSkillFile(listed, listed.uri, patient)
+      .then(String, (error: Error) => error.message);
   };
   expect(await read(entry(body), body)).toBe(body);
   expect(await read(entry(body), body.replace("Use", "Ask"))).toContain("is not the one that was listed");
@@ -365,7 +374,9 @@ test("a skill's files are read when asked for, and only as they were listed", as
 });
 
 test("a server that discovers itself otherwise than its name is none of this era", async () => {
-  const server = await fakeHttp({ on: { "server/discover": { result: discoverResult({ supportedVersions: "all" }) } } });
+  const server = await fakeHttp({
+    on: { "server/discover": { result: discoverResult({ supportedVersions: "all" }) } },
+  });
   await using connection = await connectHttp(server);
   expect(connection.era).toBe("legacy");
   await connection.close();

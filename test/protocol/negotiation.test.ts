@@ -119,7 +119,9 @@ describe("over stdio", () => {
 describe("over HTTP", () => {
   test("[E056] a modern server is sent the headers of its era, and no session id", async () => {
     const server = await fakeHttp(
-      modern({ on: { "server/discover": { result: discoverResult(), headers: { "mcp-session-id": "none-of-mine" } } } }),
+      modern({
+        on: { "server/discover": { result: discoverResult(), headers: { "mcp-session-id": "none-of-mine" } } },
+      }),
     );
     await using connection = await connectHttp(server);
     await connection.callTool("echo", {}, patient);
@@ -166,7 +168,9 @@ describe("over HTTP", () => {
   });
 
   test("[E053] 401 says nothing about the era", async () => {
-    const server = await fakeHttp({ on: { "server/discover": { status: 401, headers: { "www-authenticate": "Bearer" } } } });
+    const server = await fakeHttp({
+      on: { "server/discover": { status: 401, headers: { "www-authenticate": "Bearer" } } },
+    });
     await expect(connectHttp(server)).rejects.toMatchObject({ failure: "unauthorized", http: { status: 401 } });
     expect(server.methods()).toEqual(["server/discover"]);
     await server.close();

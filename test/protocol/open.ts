@@ -4,8 +4,8 @@ import { HttpTransport } from "../../src/transport/http.ts";
 import { StdioTransport } from "../../src/transport/stdio.ts";
 import type { Transport } from "../../src/transport/transport.ts";
 import type { FakeStdio } from "../ground/fake-server.ts";
-import type { FakeHttp } from "../ground/http-server.ts";
 import type { Home } from "../ground/home.ts";
+import type { FakeHttp } from "../ground/http-server.ts";
 import type { ServerScript, Step } from "../ground/script.ts";
 
 /** A request that only a hung test would outlive. */

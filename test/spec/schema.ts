@@ -1,5 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import {
+  isCancelTaskRequestV2,
+  isGetTaskRequestV2,
+  isUpdateTaskRequestV2,
+} from "@modelcontextprotocol/ext-tasks/core/v2";
 import { Ajv, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
@@ -11,8 +16,13 @@ type Definition = {
   readonly properties?: { readonly method?: { readonly const?: string } };
 };
 
-/** Requests of extensions, whose shape stands in no revision's schema; their envelope does. */
-const EXTENSION_METHODS = /^(?:tasks|skills)\//;
+/** Requests of extensions, whose shape stands in no revision's schema; skills have none anywhere but in prose. */
+const EXTENSIONS: Readonly<Record<string, (message: unknown) => boolean>> = {
+  "tasks/get": isGetTaskRequestV2,
+  "tasks/update": isUpdateTaskRequestV2,
+  "tasks/cancel": isCancelTaskRequestV2,
+  "skills/list": () => true,
+};
 const EXTENSIONS_SINCE = "2025-11-25";
 
 /** The type of a client's answer, by the server's request. */
@@ -56,8 +66,9 @@ export class RevisionSchema {
       const type = (isRequest ? this.#requests : this.#notifications).get(message.method);
       const envelope = this.#check(isRequest ? "JSONRPCRequest" : "JSONRPCNotification", message);
       if (type !== undefined) return [...envelope, ...this.#check(type, message)];
-      if (isRequest && this.revision >= EXTENSIONS_SINCE && EXTENSION_METHODS.test(message.method)) return envelope;
-      return [...envelope, `${message.method} is nothing a client of this revision sends`];
+      const isValid = this.revision >= EXTENSIONS_SINCE ? EXTENSIONS[message.method] : undefined;
+      if (!isValid) return [...envelope, `${message.method} is nothing a client of this revision sends`];
+      return isValid(message) ? envelope : [...envelope, `not as its extension has ${message.method}`];
     }
     if ("error" in message) return this.#check(this.#newest("JSONRPCErrorResponse", "JSONRPCError"), message);
     const type = ANSWER_TYPES[answers ?? ""] ?? "";

@@ -1,7 +1,7 @@
 import { formatProblem } from "../../config/problems.ts";
-import { messageOf } from "../../error.ts";
+import { describeError } from "../../error.ts";
 import type { PiCommand } from "./api.ts";
-import type { PiHost } from "./host.ts";
+import { type PiHost, tell } from "./host.ts";
 
 const USAGE = "Usage: /mcp, /mcp reconnect <name>";
 
@@ -16,9 +16,9 @@ export function mcpCommand(host: PiHost): PiCommand {
     },
     handler: async (args, ctx) => {
       try {
-        host.tell(await run(host, args.trim()), "info", ctx);
+        tell({ hasUI: ctx.hasUI, ctx }, await run(host, args.trim()), "info");
       } catch (error) {
-        host.tell(messageOf(error), "error", ctx);
+        tell({ hasUI: ctx.hasUI, ctx }, describeError(error), "error");
       }
     },
   };

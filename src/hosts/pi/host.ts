@@ -3,7 +3,7 @@ import { ToolNames } from "../../catalog/names.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { LoadedConfig } from "../../config/record.ts";
-import { messageOf } from "../../error.ts";
+import { describeError } from "../../error.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import type { DirectTool } from "../../tools/direct.ts";
@@ -18,11 +18,14 @@ type Engine = typeof import("./engine.ts");
 
 interface Running {
   readonly config: LoadedConfig;
+  /** Taken from the host's context when the session began: later the context may be another session's, and throw. */
+  readonly cwd: string;
   readonly ctx: PiContext;
-  /** Made with the first use of a server. */
-  session?: McpSession;
-  /** Settles when every server with direct tools is connected or has failed. */
-  direct?: Promise<void>;
+  readonly hasUI: boolean;
+  /** The engine, loaded with the first use of a server, and the session made with it. */
+  ready?: Promise<[Engine, McpSession]>;
+  /** Settles when every server with direct tools is connected or has failed, or the first turn has waited enough. */
+  firstTurn?: Promise<unknown>;
 }
 
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
@@ -45,11 +48,11 @@ export class PiHost {
   begin(ctx: PiContext): void {
     if (this.#running) return;
     const config = loadConfig({ env: process.env, home: homedir() });
-    const running: Running = { config, ctx };
+    const running: Running = { config, ctx, cwd: ctx.cwd, hasUI: ctx.hasUI };
     this.#running = running;
     if (config.problems.length > 0) {
       const lines = config.problems.map(formatProblem);
-      this.tell(["MCP configuration:", ...lines].join("\n"), "warning", ctx);
+      this.#tell(running, ["MCP configuration:", ...lines].join("\n"));
     }
     if (config.servers.length === 0) return;
     this.#register(MCP_TOOL, async (call) => {
@@ -57,29 +60,21 @@ export class PiHost {
       return runMcpTool(session, call);
     });
     const direct = config.servers.filter(({ exposure }) => exposure === "direct");
-    if (direct.length > 0)
-      running.direct = this.#offerDirectTools(
-        running,
-        direct.map(({ name }) => name),
-      );
+    if (direct.length === 0) return;
+    const offered = Promise.all(direct.map(({ name }) => this.#offerTools(running, name)));
+    running.firstTurn = Promise.race([offered, limit(FIRST_TURN_WAIT_MS)]);
   }
 
   async end(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    await running?.session?.close();
+    const [, session] = (await running?.ready?.catch(() => undefined)) ?? [];
+    await session?.close();
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
   async awaitDirectTools(): Promise<void> {
-    const direct = this.#running?.direct;
-    if (!direct) return;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, FIRST_TURN_WAIT_MS);
-    });
-    await Promise.race([direct, limit]);
-    clearTimeout(timer);
+    await this.#running?.firstTurn;
   }
 
   /** 0.73 takes a tool's failure only from here. */
@@ -94,35 +89,39 @@ export class PiHost {
     return this.#ready(this.#running);
   }
 
-  /** Without a UI notices would vanish: there they go to stderr. */
-  tell(text: string, type: "info" | "warning" | "error", ctx: PiContext): void {
-    if (ctx.hasUI) ctx.ui.notify(text, type);
-    else console.error(text);
+  #ready(running: Running): Promise<[Engine, McpSession]> {
+    running.ready ??= this.#load(running);
+    return running.ready;
   }
 
-  async #ready(running: Running): Promise<[Engine, McpSession]> {
+  async #load(running: Running): Promise<[Engine, McpSession]> {
     const engine = await import("./engine.ts");
-    const surroundings = { env: process.env, cwd: running.ctx.cwd };
-    running.session ??= engine.createSession(running.config, surroundings, {
+    const surroundings = { env: process.env, cwd: running.cwd };
+    const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
     });
-    return [engine, running.session];
+    return [engine, session];
   }
 
-  async #offerDirectTools(running: Running, names: string[]): Promise<void> {
-    await Promise.all(names.map((name) => this.#offerTools(running, name)));
-  }
-
-  /** Declares a server's tools, also those it has since announced. */
+  /** Declares a server's tools, also those it has since announced. Never rejects. */
   async #offerTools(running: Running, name: string): Promise<void> {
     try {
       const [engine, session] = await this.#ready(running);
-      if (session.config(name).exposure !== "direct") return;
+      if (this.#running !== running || session.config(name).exposure !== "direct") return;
       const tools = await session.listTools(name);
       if (this.#running !== running) return;
       for (const tool of engine.directTools(session, name, tools, this.#toolNames)) this.#registerDirect(tool);
     } catch (error) {
-      if (this.#running === running) this.tell(messageOf(error), "warning", running.ctx);
+      if (this.#running === running) this.#tell(running, describeError(error));
+    }
+  }
+
+  /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */
+  #tell(running: Running, text: string): void {
+    try {
+      tell(running, text, "warning");
+    } catch {
+      // The session was replaced.
     }
   }
 
@@ -153,4 +152,19 @@ function toPiResult(answer: ToolAnswer): PiToolResult {
 function progressText({ progress, total, message }: Progress): string {
   const count = total === undefined ? String(progress) : `${progress}/${total}`;
   return message === undefined ? count : `${count} ${message}`;
+}
+
+/** Without a UI notices would vanish: there they go to stderr. */
+export function tell(
+  { hasUI, ctx }: { readonly hasUI: boolean; readonly ctx: PiContext },
+  text: string,
+  type: "info" | "warning" | "error",
+): void {
+  if (hasUI) ctx.ui.notify(text, type);
+  else console.error(text);
+}
+
+/** Time enough; does not hold the process, a host that waits for it does. */
+function limit(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
