@@ -28,6 +28,7 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
       maxLines: reader.positive("maxResultLines") ?? defaults.resultLimit.maxLines,
     },
     inheritEnv: oneOf(reader, "inheritEnv", ["all", "safe"]) ?? defaults.inheritEnv,
+    stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
     callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,

@@ -60,6 +60,8 @@ export interface ServerPolicy {
   readonly shutdown: "polite" | "close";
   /** What an unset variable in a configured value becomes; `literal`: no variable is filled in at all. */
   readonly unsetVariable: "verbatim" | "empty" | "literal";
+  /** Whether the container of a `docker run` or `podman run` ends with its server. */
+  readonly stopContainer: boolean;
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
   readonly resultLimit: ResultLimit;

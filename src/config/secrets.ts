@@ -47,7 +47,7 @@ export function argSecrets(arg: string, before: string | undefined): ArgSecret[]
 function endSecrets(arg: string, flag: string | undefined): ArgSecret[] {
   const end = arg.length;
   const assignment = /^-{0,2}([\w.-]+)=(?=.)/s.exec(arg);
-  const header = /(?:^|[=H])([\w-]+):\s*(?=\S)/.exec(arg);
+  const header = /(?:^|[=H])([\w-]{1,100}):\s*(?=\S)/.exec(arg);
   if (flag !== undefined && takesSecret(flag) && arg !== "" && !isFlag(arg)) return [{ start: 0, end, key: flag }];
   if (assignment?.[1] !== undefined && looksSecret(assignment[1])) {
     return [{ start: assignment[0].length, end, key: assignment[1] }];

@@ -63,6 +63,16 @@ export function widenLimit(limit: ResultLimit, meta: unknown): ResultLimit {
   return { maxBytes, maxLines: limit.maxLines * Math.ceil(maxBytes / limit.maxBytes) };
 }
 
+/** The first lines of a list that together, with their line feeds, are within the limit. */
+export function firstRows(rows: readonly string[], { maxBytes, maxLines }: ResultLimit): readonly string[] {
+  let bytes = 0;
+  const end = rows.findIndex((row, index) => {
+    bytes += Buffer.byteLength(row) + 1;
+    return bytes > maxBytes || index >= maxLines;
+  });
+  return end === -1 ? rows : rows.slice(0, end);
+}
+
 /** The end of a text, from the start of a line where that costs less than half of it. */
 function tailOf(text: string, limit: ResultLimit): string {
   if (limit.maxBytes < MIN_TAIL_BYTES || limit.maxLines < 1) return "";

@@ -17,6 +17,13 @@ const MARK = "\\[REDACTED\\]";
 const NAME =
   "(?<!next[_-]?|page[_-]?|cursor[_-]?|continuation[_-]?|sync[_-]?)(?:api[_-]?key|token|secret|password|authorization)";
 
+const NAME_AT_END = new RegExp(`${NAME}$`, "i");
+
+/** Whether the value of a JSON member with this name would be removed from a text. */
+export function isSecretName(name: string): boolean {
+  return NAME_AT_END.test(name);
+}
+
 /**
  * How many escapes a value may hold. Loops over single characters need no stack, these do: without a bound a long enough
  * text would exhaust it.

@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { randomNumbers, randomText } from "./random.fixture.ts";
 import { createRedactor } from "./redact.ts";
@@ -6,7 +7,11 @@ const patterns = createRedactor([], "patterns");
 
 function values(secrets: Record<string, string>, mode: "patterns" | "values" = "values") {
   return createRedactor(
-    Object.entries(secrets).map(([key, value]) => ({ key, value })),
+    Object.entries(secrets).map(([key, value]) => ({
+      key,
+      value,
+      isSecret: /TOKEN|KEY|SECRET|PASS|PIN|auth/i.test(key),
+    })),
     mode,
   );
 }
@@ -68,7 +73,7 @@ describe("configured values", () => {
     for (let round = 0; round < 5000; round++) {
       const secrets = [4, 5, 6].map((size) => randomText(next, ["a", "b", '"', "\\"], size));
       const redactor = createRedactor(
-        secrets.map((value) => ({ key: "VALUE", value })),
+        secrets.map((value) => ({ key: "VALUE", value, isSecret: false })),
         "values",
       );
       const redacted = redactor.text(randomText(next, [...pieces, ...secrets], 12));
@@ -79,13 +84,67 @@ describe("configured values", () => {
 });
 
 describe("json", () => {
-  it("redacts strings and equal numbers at every depth and leaves names alone", () => {
+  it("redacts strings, names and secret numbers at every depth", () => {
     const redactor = values({ PIN: "12345", TOKEN: "tok-1" });
-    const value = { "tok-1": ["x tok-1", { deep: 12345, other: 123456, yes: true, none: null }] };
+    const value = { "a-tok-1": ["x tok-1", { deep: 12345, other: 123456, yes: true, none: null }] };
     expect(redactor.json(value)).toEqual({
-      "tok-1": ["x [REDACTED]", { deep: "[REDACTED]", other: 123456, yes: true, none: null }],
+      "a-[REDACTED]": ["x [REDACTED]", { deep: "[REDACTED]", other: 123456, yes: true, none: null }],
     });
-    expect(value["tok-1"][0]).toBe("x tok-1");
+    expect(value["a-tok-1"][0]).toBe("x tok-1");
+  });
+
+  it("leaves numbers that are short or no secret", () => {
+    const value = { port: 8080, limit: 100 };
+    expect(values({ PORT: "8080", MAX_TOKENS: "100" }).json(value)).toEqual(value);
+  });
+
+  it("keeps members apart whose names become the same", () => {
+    const redactor = values({ A: "aaaa", B: "bbbb" });
+    expect(redactor.json({ aaaa: 1, bbbb: 2, "[REDACTED]": 3, c: 4 })).toEqual({
+      "[REDACTED]": 1,
+      "[REDACTED] 2": 2,
+      "[REDACTED] 3": 3,
+      c: 4,
+    });
+  });
+
+  it("gives JSON of the same shape without the secret, whatever the value", () => {
+    const shape = (value: unknown): unknown => {
+      if (typeof value !== "object" || value === null) return 0;
+      return Array.isArray(value) ? value.map(shape) : Object.values(value).map(shape);
+    };
+    const names = fc.oneof(
+      fc.string(),
+      fc.constantFrom("s3cr3t", "as3cr3t", "s3cr3ts3cr3t", "[REDACTED]", "[REDACTED] 2"),
+    );
+    const { tree } = fc.letrec((tie) => ({
+      tree: fc.oneof(names, fc.double(), fc.boolean(), tie("list"), tie("members")),
+      list: fc.array(tie("tree"), { maxLength: 4 }),
+      members: fc.array(fc.tuple(names, tie("tree")), { maxLength: 6 }).map((members) => Object.fromEntries(members)),
+    }));
+    const redactor = values({ TOKEN: "s3cr3t" });
+    fc.assert(
+      fc.property(tree, (value) => {
+        const redacted = redactor.json(value);
+        expect(JSON.stringify(redacted)).not.toContain("s3cr3t");
+        // Names like `7` are put first by JavaScript itself.
+        expect(JSON.stringify(shape(redacted))).toHaveLength(JSON.stringify(shape(value)).length);
+      }),
+    );
+  });
+
+  it("removes the values of members whose name says that they are secret, as from a JSON text", () => {
+    const value = {
+      api_key: "abc",
+      access_token: 12345,
+      password: null,
+      nextPageToken: "CAoQAA",
+      token: { type: "x" },
+    };
+    const expected = { ...value, api_key: "[REDACTED]", access_token: "[REDACTED]" };
+    expect(patterns.json(value)).toEqual(expected);
+    expect(JSON.parse(patterns.text(JSON.stringify(value)))).toEqual(expected);
+    expect(values({}).json(value)).toEqual(value);
   });
 
   it("copies a member called __proto__ as a member", () => {
@@ -198,7 +257,11 @@ describe("patterns", () => {
   }, 60_000);
 
   it("finish with many configured values on a large text", () => {
-    const secrets = Array.from({ length: 50 }, (_, index) => ({ key: "TOKEN", value: "a".repeat(index + 1) }));
+    const secrets = Array.from({ length: 50 }, (_, index) => ({
+      key: "TOKEN",
+      value: "a".repeat(index + 1),
+      isSecret: true,
+    }));
     expect(createRedactor(secrets, "values").text("a".repeat(1024 * 1024))).toBe("[REDACTED]");
   }, 60_000);
 });

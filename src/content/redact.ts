@@ -1,19 +1,17 @@
 import type { ConfiguredSecret } from "../config/record.ts";
-import { REDACTED, redactPatterns } from "./redact-patterns.ts";
+import { isSecretName, REDACTED, redactPatterns } from "./redact-patterns.ts";
 import { sanitizeText } from "./sanitize.ts";
 
 /** Removes secrets from what a model, a person or a log is to see. Always before the text is cut. */
 export interface Redactor {
   /** The text with each secret replaced by `[REDACTED]`. */
   text(text: string): string;
-  /** A copy of a JSON value with its strings redacted, and its numbers where they are a secret. Names of members stay. */
+  /** A copy of a JSON value with its strings and the names of its members redacted, and numbers that are a secret. */
   json<T>(value: T): T;
 }
 
-/** Values this long are removed wherever they occur; shorter ones only if their name says that they are secret. */
+/** Values this long are removed from texts; shorter ones only if their name says that they are secret. */
 const MIN_VALUE_CHARS = 4;
-
-const SECRET_NAME = /token|key|secret|pass|auth|cred|bearer/i;
 
 /** No honest value is nested deeper, and a deeper one would exhaust the stack. */
 const MAX_DEPTH = 1000;
@@ -23,8 +21,12 @@ const MAX_DEPTH = 1000;
  * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, and
  * in the forms it takes inside JSON and addresses.
  */
-export function createRedactor(secrets: Iterable<ConfiguredSecret>, mode: "patterns" | "values"): Redactor {
+export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patterns" | "values"): Redactor {
   const needles = needlesOf(secrets);
+  // As a text a number loses its meaning, and most that equal a port or a limit are none: only what is long and secret.
+  const numbers = new Set(
+    secrets.flatMap(({ value, isSecret }) => (isSecret && value.length >= MIN_VALUE_CHARS ? [value.trim()] : [])),
+  );
 
   function redact(text: string): string {
     const redacted = redactValues(text, needles);
@@ -33,21 +35,36 @@ export function createRedactor(secrets: Iterable<ConfiguredSecret>, mode: "patte
 
   function copy(value: unknown, depth: number): unknown {
     if (typeof value === "string") return redact(value);
-    if (typeof value === "number") return needles.includes(String(value)) ? REDACTED : value;
+    if (typeof value === "number") return numbers.has(String(value)) ? REDACTED : value;
     if (typeof value !== "object" || value === null) return value;
     if (depth > MAX_DEPTH) return REDACTED;
     if (Array.isArray(value)) return value.map((item) => copy(item, depth + 1));
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(item, depth + 1)]));
+    return copyMembers(value, depth + 1);
+  }
+
+  /** Names that become the same are told apart by a number. */
+  function copyMembers(value: object, depth: number): object {
+    const members = new Map<string, unknown>();
+    let serial = 1;
+    for (const [name, item] of Object.entries(value)) {
+      const redacted = redact(name);
+      let free = redacted;
+      while (members.has(free)) free = `${redacted} ${++serial}`;
+      // As in a text that holds the same as JSON.
+      const isSecret = mode === "patterns" && isSecretName(name) && /^(?:string|number)$/.test(typeof item);
+      members.set(free, isSecret ? REDACTED : copy(item, depth));
+    }
+    return Object.fromEntries(members);
   }
 
   return { text: redact, json: (value) => copy(value, 0) as typeof value };
 }
 
 /** Everything to look for, the longest first. */
-function needlesOf(secrets: Iterable<ConfiguredSecret>): string[] {
+function needlesOf(secrets: readonly ConfiguredSecret[]): string[] {
   const needles = new Set<string>();
-  for (const { key, value } of secrets) {
-    const minimum = SECRET_NAME.test(key) ? 1 : MIN_VALUE_CHARS;
+  for (const { value, isSecret } of secrets) {
+    const minimum = isSecret ? 1 : MIN_VALUE_CHARS;
     for (const form of formsOf(value)) if (form.length >= minimum) needles.add(form);
   }
   return [...needles].sort((a, b) => b.length - a.length);

@@ -11,6 +11,7 @@ import { CLIENT_INFO } from "../version.ts";
 import { toServerError } from "./failure.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 import { mayReplay } from "./replay.ts";
+import { SleepDetector } from "./sleep-detector.ts";
 import { StartLimit } from "./start-limit.ts";
 
 export interface Live {
@@ -40,6 +41,9 @@ type Phase =
   | { readonly state: "failed" | "needs-auth"; readonly error: McpServerError }
   | { readonly state: "stopped"; readonly reason: string; readonly kept?: Live };
 
+/** For the first answer after a sleep. */
+const WAKE_LIMIT_MS = 3_000;
+
 const CLOSED = "the session is closed";
 
 /** One server's connection: at most one at a time [S1-36], made when it is needed, given up when it is gone. */
@@ -48,6 +52,7 @@ export class Link {
   readonly #surroundings: Surroundings;
   readonly #handlers: ClientHandlers;
   readonly #limit = new StartLimit();
+  readonly #sleep = new SleepDetector();
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
@@ -122,7 +127,12 @@ export class Link {
       if (this.#phase.state === "stopped" && this.#phase.kept) {
         this.#phase = { state: "ready", live: this.#phase.kept };
       }
-      if (this.#phase.state === "ready") return this.#phase.live;
+      if (this.#phase.state === "ready") {
+        const { live } = this.#phase;
+        if (!this.#sleep.hasSlept()) return live;
+        await this.#wake(live, signal);
+        continue;
+      }
       const { started, abort } = this.#phase.state === "starting" ? this.#phase : this.#start();
       try {
         return await abortable(started, signal);
@@ -132,6 +142,15 @@ export class Link {
         if (thrown instanceof RequestCancelled) throw this.#failure("cancelled", "the request was cancelled");
         throw thrown;
       }
+    }
+  }
+
+  /** After a sleep a connection may be dead without anybody having been told: it is asked before it is trusted [E037]. */
+  async #wake(live: Live, signal: AbortSignal | undefined): Promise<void> {
+    try {
+      await live.connection.ping({ timeoutMs: WAKE_LIMIT_MS, signal });
+    } catch (error) {
+      if (!signal?.aborted) this.#stop(live, `it did not answer after this computer had slept (${messageOf(error)})`);
     }
   }
 

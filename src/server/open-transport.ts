@@ -1,5 +1,6 @@
 import type { ServerPolicy, ServerTarget } from "../config/record.ts";
 import type { Transport } from "../transport/transport.ts";
+import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
 
 export interface Surroundings {
@@ -21,14 +22,18 @@ export async function createTransport(
 ): Promise<Transport> {
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("../transport/stdio.ts");
-    return new StdioTransport({
-      command: target.command,
-      args: target.args,
-      env: { ...inheritedEnv(policy.inheritEnv, env), ...target.env },
+    const given = { ...inheritedEnv(policy.inheritEnv, env), ...target.env };
+    const container = policy.stopContainer ? containerOf(target, given) : undefined;
+    const { command, args } = container?.target ?? target;
+    const transport = new StdioTransport({
+      command,
+      args,
+      env: given,
       cwd: target.cwd ?? cwd,
       framing: policy.framing,
       farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
     });
+    return container?.endingWith(transport) ?? transport;
   }
   if (target.kind === "sse" || flavor === "sse") {
     const { LegacySseTransport } = await import("../transport/legacy-sse.ts");

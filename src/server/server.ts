@@ -1,5 +1,6 @@
 import type { ServerConfig } from "../config/record.ts";
 import type { Redactor } from "../content/redact.ts";
+import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
 import type { Listing } from "../protocol/connection.ts";
@@ -86,7 +87,7 @@ export class Server {
     const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
     return this.#link.use(signal, async ({ connection, redact }) => {
       const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-      return redact.results.json(await connection.callTool(tool, args, options));
+      return redactResult(await connection.callTool(tool, args, options), redact.results);
     });
   }
 

@@ -22,8 +22,32 @@ export function parseArguments(value: unknown, label = "mcp call `args`"): JsonO
   } catch (error) {
     throw new ArgumentsError(`${label} must parse to a JSON object: ${(error as Error).message}`);
   }
-  if (isPlainObject(parsed)) return parsed;
-  throw new ArgumentsError(`${label} must parse to a JSON object, not ${nameOfKind(parsed)}`);
+  if (!isPlainObject(parsed)) {
+    throw new ArgumentsError(`${label} must parse to a JSON object, not ${nameOfKind(parsed)}`);
+  }
+  const number = inexactNumber(value);
+  if (number !== undefined) {
+    throw new ArgumentsError(
+      `${label} must hold numbers that can be sent unchanged, and ${shorten(number)} is too large; is it meant as text, in quotes?`,
+    );
+  }
+  return parsed;
+}
+
+/** The first number in a JSON text of which a JavaScript number would make another one, or none: an id of 20 digits, `1e999`. */
+export function inexactNumber(json: string): string | undefined {
+  const withoutStrings = json.replace(/\\./gs, "").replace(/"[^"]*"/g, '""');
+  return withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((number) => !isExact(number));
+}
+
+/** Of a fraction only the first 17 digits count anywhere. */
+function isExact(number: string): boolean {
+  const value = Number(number);
+  return Number.isFinite(value) && (/[.eE]/.test(number) || BigInt(number) === BigInt(value));
+}
+
+function shorten(number: string): string {
+  return number.length > 40 ? `${number.slice(0, 40)}…` : number;
 }
 
 function isPlainObject(value: unknown): value is JsonObject {

@@ -1,4 +1,5 @@
 import type { ToolNames } from "../catalog/names.ts";
+import { cleanSchema } from "../content/clean-schema.ts";
 import { widenLimit } from "../content/limit.ts";
 import { presentResult } from "../content/present.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
@@ -27,7 +28,7 @@ export function directTools(
       name: names.nameOf(server, tool.name),
       label: sanitizeLine(`${server}: ${tool.title ?? tool.name}`, 80),
       description: sanitizeText(tool.description ?? `Tool ${tool.name} of MCP server ${server}`),
-      parameters: tool.inputSchema,
+      parameters: cleanSchema(tool.inputSchema),
       run: (call) => runDirectTool(session, server, tool, call),
     };
   });
@@ -46,7 +47,12 @@ async function runDirectTool(
       ...(call.onProgress && { onProgress: call.onProgress }),
     });
     const limit = widenLimit(session.config(server).policy.resultLimit, raw._meta);
-    const { blocks, truncated, files } = await presentResult(result, { tool, limit, spill: session.spill, showImages: true });
+    const { blocks, truncated, files } = await presentResult(result, {
+      tool,
+      limit,
+      spill: session.spill,
+      showImages: true,
+    });
     const { isError } = result;
     return { content: blocks, isError, details: { ...details, isError, truncated, files } };
   } catch (thrown) {

@@ -1,8 +1,8 @@
 import { displayServer } from "../config/display.ts";
-import { widenLimit } from "../content/limit.ts";
+import { firstRows, widenLimit } from "../content/limit.ts";
 import { presentResult } from "../content/present.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
-import { McpServerError, messageOf } from "../error.ts";
+import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
 import { ArgumentsError, parseArguments } from "./arguments.ts";
@@ -43,13 +43,16 @@ export async function runMcpTool(session: McpSession, call: ToolCall): Promise<T
 
 /** A failure as an answer to the model: the sentence, and what the server said on stderr when it did not start. */
 export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer {
-  const known = thrown instanceof McpServerError ? thrown : undefined;
-  const tail = known && known.diagnostics !== "" ? `\n--- server stderr ---\n${known.diagnostics}` : "";
   return {
-    content: [{ type: "text", text: sanitizeText(messageOf(thrown)) + tail }],
+    content: [{ type: "text", text: sanitizeText(describeError(thrown)) }],
     isError: true,
-    details: { ...details, isError: true, category: known?.category ?? "validation" },
+    details: { ...details, isError: true, category: categoryOf(thrown) },
   };
+}
+
+function categoryOf(thrown: unknown): ErrorCategory {
+  if (thrown instanceof McpServerError) return thrown.category;
+  return thrown instanceof ArgumentsError ? "validation" : "other";
 }
 
 function answer(text: string, details: JsonObject): ToolAnswer {
@@ -73,7 +76,10 @@ async function listTools(session: McpSession, server: string, call: ToolCall): P
     const text = sanitizeLine(description, DESCRIPTION_CHARS);
     return `- ${sanitizeLine(name, 200)}${text === "" ? "" : ` — ${text}`}`;
   });
-  return [`Tools from MCP server \`${server}\` (${tools.length}):`, ...rows].join("\n");
+  const shown = firstRows(rows, session.config(server).policy.resultLimit);
+  const rest = rows.length - shown.length;
+  const notice = rest === 0 ? [] : [`[${rest} more tools not shown; they can be called, too]`];
+  return [`Tools from MCP server \`${server}\` (${tools.length}):`, ...shown, ...notice].join("\n");
 }
 
 async function callTool(

@@ -6,10 +6,14 @@ import { StdioTransport } from "./stdio.ts";
 const PID = 99_999_999;
 
 let fake: FakeChild;
+let spawned: number;
 
 vi.mock("./process-tree.ts", async (importOriginal) => ({
   ...(await importOriginal<typeof import("./process-tree.ts")>()),
-  spawnTree: () => fake.child,
+  spawnTree: () => {
+    spawned++;
+    return fake.child;
+  },
 }));
 
 /** What was sent to the group, in milliseconds after the last `mark`. */
@@ -22,6 +26,7 @@ const mark = () => {
 beforeEach(() => {
   vi.useFakeTimers();
   fake = fakeChild(PID);
+  spawned = 0;
   signals = [];
   vi.spyOn(process, "kill").mockImplementation((_pid, signal) => {
     if (signal === 0) throw Object.assign(new Error("no such group"), { code: "ESRCH" });
@@ -129,4 +134,15 @@ describe("a server that is asked to end", () => {
     expect(methods()).toEqual(["initialize"]);
     expect(signals.map(([signal]) => signal)).toEqual(["SIGTERM", "SIGKILL"]);
   });
+});
+
+test("no second process is started for a connection that is being closed", async () => {
+  const transport = new StdioTransport({ command: "x", args: [], env: {}, cwd: undefined, framing: "auto" });
+  const told: unknown[] = [];
+  await transport.open({ message: () => {}, lost: () => {}, notice: () => {}, closed: (reason) => told.push(reason) });
+  fake.exit(1);
+  mark();
+  await closed(transport);
+  expect(spawned).toBe(1);
+  expect(told).toEqual([]);
 });

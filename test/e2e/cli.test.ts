@@ -1,11 +1,13 @@
 import { spawn } from "node:child_process";
+import { openSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { fakeStdio } from "../ground/fake-server.ts";
+import { fakeStdio, tool } from "../ground/fake-server.ts";
 import type { Home } from "../ground/home.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { HOSTS } from "../ground/run-pi.ts";
+import { until } from "../ground/wait.ts";
 import { REAL } from "./real-servers.ts";
 
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
@@ -16,12 +18,12 @@ interface Ended {
   stderr: string;
 }
 
-function start(node: string, home: Home, ...args: string[]) {
-  const child = spawn(node, [CLI, ...args], { cwd: home.cwd, env: home.env(), stdio: ["ignore", "pipe", "pipe"] });
+function start(node: string, home: Home, args: readonly string[], stdout: "pipe" | number = "pipe") {
+  const child = spawn(node, [CLI, ...args], { cwd: home.cwd, env: home.env(), stdio: ["ignore", stdout, "pipe"] });
   const ended = new Promise<Ended>((resolve, reject) => {
     const output = { stdout: "", stderr: "" };
     for (const name of ["stdout", "stderr"] as const) {
-      child[name].setEncoding("utf8").on("data", (text: string) => {
+      child[name]?.setEncoding("utf8").on("data", (text: string) => {
         output[name] += text;
       });
     }
@@ -30,7 +32,7 @@ function start(node: string, home: Home, ...args: string[]) {
   return { child, ended };
 }
 
-const cli = (node: string, home: Home, ...args: string[]): Promise<Ended> => start(node, home, ...args).ended;
+const cli = (node: string, home: Home, ...args: string[]): Promise<Ended> => start(node, home, args).ended;
 
 const nodes = HOSTS.map(({ name, node }) => ({
   name: name === "pi 1.6.0" ? "a current Node" : "the oldest Node",
@@ -135,7 +137,13 @@ describe.each(nodes)("pi-mcp on $name", ({ node }) => {
     const reported = await cli(node, home, "call", "failing", "echo");
     expect(reported).toEqual({ code: 1, stdout: "no such city\n", stderr: "" });
     const json = await cli(node, home, "call", "dying", "echo", "--json");
-    expect(JSON.parse(json.stderr)).toMatchObject({ error: { category: "connection", server: "dying" } });
+    expect(JSON.parse(json.stderr)).toEqual({
+      error: {
+        category: "connection",
+        server: "dying",
+        message: "MCP server `dying` failed to initialize: its process exited with code 1",
+      },
+    });
   });
 
   test("what a server said on stderr before it died stands below the line", async () => {
@@ -145,13 +153,66 @@ describe.each(nodes)("pi-mcp on $name", ({ node }) => {
     expect((await cli(node, home, "call", "dying", "echo")).stderr).toBe(
       "pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1\n--- server stderr ---\nFATAL: missing API_KEY\n",
     );
+    const json = await cli(node, home, "call", "dying", "echo", "--json");
+    expect(JSON.parse(json.stderr)).toMatchObject({ error: { diagnostics: "FATAL: missing API_KEY" } });
+  });
+
+  test("arguments that cannot be sent as they are written are refused or kept as text", async () => {
+    await using home = await temporaryHome();
+    const integer = tool("typed", { inputSchema: { type: "object", properties: { id: { type: "integer" } } } });
+    const server = await fakeStdio(home, { tools: [tool("echo"), integer] });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    const id = "12345678901234567890";
+    const refused: [string[], RegExp][] = [
+      [["echo", '{"q":"a=b"}', "limit=1"], /as JSON must be one word, in quotes, and the only one: `\{"q":"a=b"\}`/],
+      [["echo", "limit=1", '{"q":"a=b"}'], /as JSON must be one word/],
+      [["echo", '{"a":', "1}"], /as JSON must be one word/],
+      [["echo", `{"id":${id}}`], new RegExp(`${id} is too large`)],
+      [["typed", `id=${id}`], new RegExp(`must be of type integer, not \`${id}\`, which is too large`)],
+    ];
+    for (const [words, line] of refused) {
+      const ended = await cli(node, home, "call", "fake", ...words);
+      expect([ended.code, ended.stdout]).toEqual([2, ""]);
+      expect(ended.stderr).toMatch(line);
+    }
+    expect(server.params("tools/call")).toEqual([]);
+    expect(await cli(node, home, "call", "fake", "echo", `id=${id}`, `ids=[${id}]`, "far=1e999", "n=7")).toMatchObject({
+      code: 0,
+    });
+    expect(server.params("tools/call")[0]?.arguments).toEqual({ id, ids: `[${id}]`, far: "1e999", n: 7 });
+  });
+
+  test("a limit longer than a timer can wait is no limit of a moment", async () => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, { on: { "tools/call": { delayMs: 300, echo: true } } });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    for (const seconds of ["172800", "1e9"]) {
+      const ended = await cli(node, home, "call", "fake", "echo", "--timeout", seconds);
+      expect(ended).toMatchObject({ code: 0, stderr: "" });
+    }
+    for (const text of ["Infinity", "0", "soon"]) {
+      const { code, stderr } = await cli(node, home, "call", "fake", "echo", "--timeout", text);
+      expect([code, stderr]).toEqual([2, expect.stringContaining(`a number of seconds above 0, not \`${text}\``)]);
+    }
+  });
+
+  test("a result that cannot be written is a failure, one that nobody reads is none", async () => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, { on: { "tools/call": { text: "x".repeat(1_000_000) } } });
+    home.write({ settings: { mcpServers: [server.entry("fake")] } });
+    const full = await start(node, home, ["call", "fake", "echo"], openSync("/dev/full", "w")).ended;
+    expect(full).toMatchObject({ code: 10, stderr: "pi-mcp: the output could not be written (ENOSPC)\n" });
+    const { child, ended } = start(node, home, ["call", "fake", "echo"]);
+    child.stdout?.destroy();
+    expect(await ended).toMatchObject({ code: 0, stderr: "" });
+    await until("the servers to end", () => (server.starts().some(isAlive) ? undefined : true));
   });
 
   test("Ctrl-C cancels the call at the server and leaves nothing", async () => {
     await using home = await temporaryHome();
     const server = await fakeStdio(home, { on: { "tools/call": { silent: true } }, startup: { ignoreEof: true } });
     home.write({ settings: { mcpServers: [server.entry("fake")] } });
-    const { child, ended } = start(node, home, "call", "fake", "echo");
+    const { child, ended } = start(node, home, ["call", "fake", "echo"]);
     await server.until("tools/call");
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130, stderr: "pi-mcp: MCP server `fake`: the request was cancelled\n" });

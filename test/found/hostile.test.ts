@@ -38,18 +38,6 @@ test("a secret that lies across the cut of noise on stdout is not shown in part"
   expect((await mcp(session, call)).text).not.toContain("s3cr3t-value");
 });
 
-test("a member's name in a result that is a configured secret is not shown", async () => {
-  const secret = "s3cr3t-value-of-mine";
-  await using home = await temporaryHome();
-  const { session } = await sessionWith(
-    home,
-    { on: { "tools/call": { result: { content: [], structuredContent: { [secret]: 1 } } } } },
-    { env: { TOKEN: secret } },
-  );
-  await using _ = session;
-  expect((await mcp(session, call)).text).not.toContain(secret);
-});
-
 test("an answer over the message cap fails its call with that reason, not as a time-out", async () => {
   await using home = await temporaryHome();
   const raw = [

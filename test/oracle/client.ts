@@ -42,8 +42,14 @@ export interface Target {
 /** What both clients answer when a server asks. */
 export const ROOTS = [{ uri: "file:///work", name: "work" }];
 export const SAMPLE = { role: "assistant", content: { type: "text", text: "Something" }, model: "scripted" } as const;
-/** Nothing filled in: the rest are the form's defaults. */
-export const FORM_ANSWER = { action: "accept", content: { name: "Ada" } } as const;
+/** A person who fills in what is demanded, with the first choice where there are some, and leaves the rest as it is. */
+export function fillIn(schema: Readonly<Record<string, unknown>>): Record<string, string> {
+  const { properties = {}, required = [] } = schema as {
+    properties?: Record<string, { oneOf?: { const: string }[] }>;
+    required?: string[];
+  };
+  return Object.fromEntries(required.map((name) => [name, properties[name]?.oneOf?.[0]?.const ?? "Ada"]));
+}
 
 /** Longer than anything here takes. */
 export const LIMIT_MS = 20_000;

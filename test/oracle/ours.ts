@@ -1,6 +1,6 @@
 import type { Listing } from "../../src/protocol/connection.ts";
 import { RequestCancelled, RequestTimeout, RpcError } from "../../src/protocol/errors.ts";
-import { FORM_ANSWER, type Heard, LIMIT_MS, type OracleClient, ROOTS, SAMPLE, type Target } from "./client.ts";
+import { fillIn, type Heard, LIMIT_MS, type OracleClient, ROOTS, SAMPLE, type Target } from "./client.ts";
 import { join } from "./join.ts";
 
 export async function ours({ server, era, env, cwd }: Target): Promise<OracleClient> {
@@ -16,8 +16,8 @@ export async function ours({ server, era, env, cwd }: Target): Promise<OracleCli
         elicit: {
           modes: ["form", "url"],
           ask: async (request) => {
-            heard.asked.push(request.mode === "form" ? { ...request, schema: request.schema } : request);
-            return request.mode === "form" ? FORM_ANSWER : { action: "accept" };
+            heard.asked.push(request);
+            return { action: "accept", ...(request.mode === "form" && { content: fillIn(request.schema) }) };
           },
         },
         sample: async (params) => {

@@ -9,7 +9,7 @@ import {
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { createTaskSessionFromClient, resultFromTaskOutcome } from "@modelcontextprotocol/ext-tasks/client";
 import type { JsonValue } from "@modelcontextprotocol/ext-tasks/core";
-import { FORM_ANSWER, type Heard, LIMIT_MS, type OracleClient, ROOTS, SAMPLE, type Target } from "./client.ts";
+import { fillIn, type Heard, LIMIT_MS, type OracleClient, ROOTS, SAMPLE, type Target } from "./client.ts";
 import { callResult, completion, contents, prompt, promptResult, resource, template, tool } from "./normal.ts";
 
 const OPTIONS: ClientOptions = {
@@ -25,8 +25,7 @@ export async function sdk({ server, era, env, cwd }: Target): Promise<OracleClie
     const { mode = "form", message } = params;
     const form = "requestedSchema" in params;
     heard.asked.push(form ? { mode, message, schema: params.requestedSchema } : { ...params, _meta: undefined });
-    // It fills defaults into the very object it is given.
-    return structuredClone(form ? FORM_ANSWER : { action: "accept" as const });
+    return { action: "accept", ...(form && { content: fillIn(params.requestedSchema) }) };
   });
   client.setRequestHandler("sampling/createMessage", ({ params }) => {
     heard.asked.push(params);

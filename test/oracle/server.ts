@@ -31,6 +31,7 @@ const FORM = {
     color: { type: "string", default: "blue" },
     age: { type: "integer", default: 7 },
   },
+  required: ["name"],
 } as const;
 
 type Handler = (args: Record<string, unknown>, ctx: ServerContext) => unknown;

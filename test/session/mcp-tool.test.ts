@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { McpSession } from "../../src/session/session.ts";
 import { fakeHttp, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
@@ -26,6 +27,22 @@ test("list_servers shows an HTTP server's address without its secrets", async ()
   await using session = sessionOf(home);
   const { text } = await mcp(session, { action: "list_servers" });
   expect(text).toContain("- web (http: https://***@example.invalid/mcp?key=***)");
+});
+
+test("list_servers shows a command line without the secrets in it, also inside a script", async () => {
+  const token = `ghp_${"a1".repeat(18)}`;
+  await using home = await temporaryHome({
+    settings: {
+      mcpServers: [
+        { name: "a", command: "sh", args: ["-c", `curl -H 'Authorization: Bearer ${token}' x`] },
+        { name: "b", command: "sh", args: ["-c", "export API_KEY=hunter2hunter2; exec server"] },
+      ],
+    },
+  });
+  await using session = sessionOf(home);
+  const { text } = await mcp(session, { action: "list_servers" });
+  expect(text).not.toContain(token);
+  expect(text).not.toContain("hunter2hunter2");
 });
 
 test("list_servers says what to do when nothing is configured", async () => {
@@ -74,6 +91,21 @@ test("list_tools says so when there are none", async () => {
   );
 });
 
+test("[S1-61] list_tools gives as many whole rows as the server's limit has room for, and the number of the others", async () => {
+  await using home = await temporaryHome();
+  const tools = Array.from({ length: 512 }, (_, n) => tool(`tool_${n}`, { description: "d".repeat(300) }));
+  const { session } = await sessionWith(home, { tools });
+  await using _ = session;
+  const { text } = await mcp(session, { action: "list_tools", server: "fake" });
+  const [heading, ...rows] = text.split("\n");
+  const notice = rows.pop();
+  expect(heading).toBe("Tools from MCP server `fake` (512):");
+  expect(Buffer.byteLength(rows.join("\n"))).toBeLessThan(32 * 1024);
+  expect(Buffer.byteLength(rows.join("\n"))).toBeGreaterThan(32 * 1024 - 250);
+  expect(rows).toEqual(rows.map((_, n) => `- tool_${n} — ${"d".repeat(200)}…`));
+  expect(notice).toBe(`[${512 - rows.length} more tools not shown; they can be called, too]`);
+});
+
 test("[S1-20] [S1-21] [S1-22] call sends the arguments as an object, given as an object, as JSON text or not at all", async () => {
   await using home = await temporaryHome();
   const { server, session } = await sessionWith(home, {});
@@ -96,11 +128,39 @@ test("[S1-23] call refuses arguments that are no object, and sends nothing", asy
   const { server, session } = await sessionWith(home, {});
   await using _ = session;
   for (const args of [[1], 7, "not json", "[1]", '"text"', true]) {
-    const { text, isError } = await mcp(session, { action: "call", server: "fake", tool: "echo", args });
-    expect(isError).toBe(true);
+    const { text, isError, details } = await mcp(session, { action: "call", server: "fake", tool: "echo", args });
+    expect([isError, details.category]).toEqual([true, "validation"]);
     expect(text).toMatch(/^mcp call `args` must (be a JSON object or a JSON string|parse to a JSON object)/);
   }
   expect(server.starts()).toEqual([]);
+});
+
+test("call refuses a number that would arrive as another one, and sends nothing", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, {});
+  await using _ = session;
+  const call = { action: "call", server: "fake", tool: "echo" };
+  for (const number of ["12345678901234567890", "-9007199254740993", "1e999"]) {
+    const { text, isError } = await mcp(session, { ...call, args: `{"id": ["\\"7", ${number}]}` });
+    expect([text, isError]).toEqual([
+      `mcp call \`args\` must hold numbers that can be sent unchanged, and ${number} is too large; is it meant as text, in quotes?`,
+      true,
+    ]);
+  }
+  expect(server.starts()).toEqual([]);
+  const text = '{"id":"12345678901234567890","n":[0.1,1e21,9007199254740992,100000000000000000000]}';
+  expect((await mcp(session, { ...call, args: text })).isError).toBe(false);
+  expect(server.params("tools/call")[0]?.arguments).toEqual(JSON.parse(text));
+});
+
+test("a failure that is nobody's wrong use is not called one", async () => {
+  const broken = {
+    get servers(): never {
+      throw new TypeError("a defect");
+    },
+  } as unknown as McpSession;
+  const { text, details } = await mcp(broken, { action: "list_servers" });
+  expect([text, details.category]).toEqual(["a defect", "other"]);
 });
 
 test.each([

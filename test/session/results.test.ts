@@ -27,10 +27,11 @@ async function answerTo(
     door = "direct",
     origin = "settings",
     definition = {},
-  }: { door?: Door; origin?: Origin; definition?: Record<string, unknown> } = {},
+    env = {},
+  }: { door?: Door; origin?: Origin; definition?: Record<string, unknown>; env?: Record<string, string> } = {},
 ): Promise<Answer> {
   const server = await fakeStdio(home, { tools: [tool("echo", definition)], on: { "tools/call": { result } } });
-  const entry = server.entry("fake");
+  const entry = server.entry("fake", { env });
   home.write(
     origin === "settings"
       ? { settings: { mcpServers: [entry] }, mcp: {} }
@@ -269,3 +270,22 @@ test.each<Door>(["mcp", "direct"])(
     expect(text + readFileSync(files[0] ?? "", "utf8")).not.toMatch(/\p{Cc}(?<!\n)/u);
   },
 );
+
+test.each<Door>(["mcp", "direct"])(
+  "a member's name that is a configured secret is not shown through %s",
+  async (door) => {
+    await using home = await temporaryHome();
+    const secret = "s3cr3t-value-of-mine";
+    const structuredContent = { [secret]: 1, [`x ${secret}`]: secret };
+    const { text } = await answerTo(home, { content: [], structuredContent }, { door, env: { TOKEN: secret } });
+    expect(JSON.parse(text)).toEqual({ "[REDACTED]": 1, "x [REDACTED]": "[REDACTED]" });
+  },
+);
+
+test("an image whose base64 happens to hold a configured value arrives whole", async () => {
+  await using home = await temporaryHome();
+  const data = png(9, 9).toString("base64");
+  const env = { API_KEY: data.slice(40, 44), KIND: "image", FORMAT: "text" };
+  const { content } = await answerTo(home, imageResult(png(9, 9), "image/png"), { env });
+  expect(content).toEqual([{ type: "image", data, mimeType: "image/png" }]);
+});

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { chmodSync, readdirSync, readFileSync } from "node:fs";
+import { expect, test, vi } from "vitest";
 import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
@@ -342,4 +343,73 @@ test("an argument nested too deeply to be written is refused and leaves no reque
   await session.callTool("fake", "echo", JSON.parse(deep), { timeoutMs: 100 }).catch(() => {});
   await mcp(session, call);
   expect(server.methods()).not.toContain("notifications/cancelled");
+});
+
+test("[E037] after a sleep a server is asked whether it lives, and replaced when it does not answer", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, { on: { ping: [{ usual: true }, { silent: true }] } });
+  await using _ = session;
+  await mcp(session, call);
+  const sleep = (ms: number) => {
+    const now = Date.now;
+    return vi.spyOn(Date, "now").mockImplementation(() => now() + ms);
+  };
+  const first = sleep(60_000);
+  expect((await mcp(session, call)).isError).toBe(false);
+  expect([server.starts().length, server.params("ping").length]).toEqual([1, 1]);
+  first.mockRestore();
+  const second = sleep(240_000);
+  expect((await mcp(session, call)).isError).toBe(false);
+  second.mockRestore();
+  expect([server.starts().length, server.params("ping").length]).toEqual([2, 2]);
+});
+
+test("[E296] the limit on starts does not depend on what the failure says", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, { on: { initialize: { error: { code: -32000, message: "" } } } });
+  await using _ = session;
+  for (let i = 0; i < 13; i++) expect((await mcp(session, call)).isError).toBe(true);
+  expect(server.starts()).toHaveLength(10);
+});
+
+test("[E260] a list that cannot be had is told with its reason, not shown as no tools", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeHttp({ on: { "tools/list": { status: 401 } } });
+  home.write({ mcp: { mcpServers: { fake: { url: server.url } } } });
+  const session = sessionOf(home);
+  const { text, isError } = await mcp(session, { action: "list_tools", server: "fake" });
+  expect([isError, text]).toEqual([true, expect.stringContaining("it requires authorization (HTTP 401)")]);
+  expect(session.status("fake").state).toBe("needs-auth");
+  await session.close();
+  await server.close();
+});
+
+test("[E025] the container of a server ends with it, unless its entry says otherwise", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home);
+  const log = home.path("docker.log");
+  // A program that behaves like the engine's client: the container runs beside it, and is removed by its id.
+  const docker = `#!/bin/sh
+echo "$@" >> ${log}
+case "$1" in
+  run) for arg; do case "$arg" in --cidfile=*) echo abc123 > "\${arg#--cidfile=}";; esac; done
+       exec ${server.command} ${server.args.join(" ")};;
+esac
+`;
+  home.write({ files: { "~/bin/docker": docker } });
+  const command = `${home.home}/bin/docker`;
+  chmodSync(command, 0o755);
+  const use = async (more: object) => {
+    const args = ["run", "-i", "--rm", "some/image"];
+    home.write({ settings: { mcpServers: [{ name: "fake", command, args, ...more }] } });
+    await using session = sessionOf(home);
+    expect((await mcp(session, call)).isError).toBe(false);
+  };
+  await use({});
+  const [run, remove] = readFileSync(log, "utf8").trim().split("\n");
+  expect(run).toMatch(/^run --cidfile=\S+ -i --rm some\/image$/);
+  expect(remove).toBe("rm --force abc123");
+  expect(readdirSync(home.tmp).filter((name) => name.endsWith(".cid"))).toEqual([]);
+  await use({ stopContainer: false });
+  expect(readFileSync(log, "utf8").trim().split("\n")[2]).toBe("run -i --rm some/image");
 });

@@ -64,6 +64,15 @@ test("a server that ends at the first line that is no JSON is started once more 
   expect(session.status("fake")).toMatchObject({ state: "ready", pid: server.starts()[1] });
 });
 
+test("what the first process has started is gone before the second is of use", async () => {
+  await using home = await temporaryHome();
+  const startup = [{ exitOnJunk: true, spawnGrandchild: true }, {}];
+  await using opened = await openFake(home, { startup }, { framing: "auto" });
+  await opened.handshake();
+  expect(opened.server.grandchildren()).toHaveLength(1);
+  expect(opened.server.grandchildren().filter(isAlive)).toEqual([]);
+});
+
 test("all that was sent to the process that ended is sent to the second, in order and once", async () => {
   await using home = await temporaryHome();
   await using opened = await openFake(home, { startup: { exitOnJunk: true } }, { framing: "auto" });

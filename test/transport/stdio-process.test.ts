@@ -161,9 +161,10 @@ test("[E019] [E020] [E290] after ten sessions, opened and closed, no process is 
   expect(servers.map((server) => server.starts().length)).toEqual([10, 10]);
 });
 
+const descriptors = () => readdirSync("/dev/fd");
+
 test("[E289] descriptors stay as few over 300 connections to processes that exit, fail to start or are closed", async () => {
   await using home = await temporaryHome();
-  const descriptors = () => readdirSync("/dev/fd").length;
   const connect = async (home: Home, round: number) => {
     switch (round % 3) {
       case 0: {
@@ -180,7 +181,22 @@ test("[E289] descriptors stay as few over 300 connections to processes that exit
     }
   };
   for (let round = 0; round < 30; round++) await connect(home, round);
-  const before = descriptors();
+  const before = descriptors().length;
   for (let round = 0; round < 300; round++) await connect(home, round);
-  expect(descriptors()).toBeLessThanOrEqual(before + 2);
+  expect(descriptors().length).toBeLessThanOrEqual(before + 2);
+});
+
+test("[E289] descriptors go, too, when a process that has left the group holds the other ends", async () => {
+  await using home = await temporaryHome();
+  const script = `
+    require("node:child_process").spawn("sleep", ["2"], { detached: true, stdio: "inherit" }).unref();
+    process.stdin.on("end", () => process.exit()).resume();
+    console.log("up")`;
+  const before = new Set(descriptors());
+  const opened = await openStdio(home, { command: process.execPath, args: ["-e", script] });
+  await until("its output", () => opened.transport.diagnostics() || undefined);
+  const added = new Set(descriptors().filter((name) => !before.has(name)));
+  await opened.transport.close();
+  await until("the descriptors to go", () => !descriptors().some((name) => added.has(name)) || undefined, 1_000);
+  expect(home.survivors()).not.toEqual([]);
 });

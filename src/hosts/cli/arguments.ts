@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../protocol/types.ts";
-import { ArgumentsError, parseArguments } from "../../tools/arguments.ts";
+import { ArgumentsError, inexactNumber, parseArguments } from "../../tools/arguments.ts";
 
 /** `{"a": 1}` as one word, or words like `a=1`. */
 export type CallWords =
@@ -8,14 +8,21 @@ export type CallWords =
 
 /** Reads the words after the tool's name. Throws ArgumentsError before any server is started. */
 export function readCallWords(words: readonly string[]): CallWords {
-  const first = words[0]?.trim() ?? "";
-  if (words.length <= 1 && (first === "" || /^[[{"]/.test(first))) {
+  const [first = "", ...more] = words;
+  if (more.length === 0 && (first.trim() === "" || isJson(first))) {
     return { kind: "object", args: parseArguments(first, "the arguments") };
   }
   return { kind: "pairs", pairs: words.map(readPair) };
 }
 
+/** Whether the word is meant as JSON: no tool's argument has a name that begins like this. */
+function isJson(word: string): boolean {
+  return /^\s*[[{"]/.test(word);
+}
+
 function readPair(word: string): readonly [string, string] {
+  if (isJson(word))
+    throw new ArgumentsError(`arguments as JSON must be one word, in quotes, and the only one: \`${word}\``);
   const at = word.indexOf("=");
   if (at <= 0) throw new ArgumentsError(`the argument \`${word}\` is neither JSON nor key=value`);
   return [word.slice(0, at), word.slice(at + 1)];
@@ -34,12 +41,15 @@ function typed(key: string, text: string, type: unknown): unknown {
   if (types.length === 0) return value === undefined ? text : value;
   if (value !== undefined && types.some((name) => isOfType(value, name))) return value;
   if (types.includes("string")) return text;
-  throw new ArgumentsError(`\`${key}\` must be of type ${types.join(" or ")}, not \`${text}\``);
+  const why = inexactNumber(text) === text ? ", which is too large to be sent unchanged" : "";
+  throw new ArgumentsError(`\`${key}\` must be of type ${types.join(" or ")}, not \`${text}\`${why}`);
 }
 
+/** `undefined` also for JSON that would not arrive as it was written. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const value: unknown = JSON.parse(text);
+    return inexactNumber(text) === undefined ? value : undefined;
   } catch {
     return undefined;
   }

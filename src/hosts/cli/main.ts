@@ -1,5 +1,5 @@
 import { parseArgs } from "node:util";
-import { McpServerError, messageOf } from "../../error.ts";
+import { describeError, McpServerError, messageOf } from "../../error.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { CLIENT_INFO } from "../../version.ts";
 import { call } from "./call.ts";
@@ -29,9 +29,10 @@ class UsageError extends Error {}
 
 async function main(argv: string[]): Promise<number> {
   const terminal: Terminal = { json: argv.includes("--json"), write: (text) => process.stdout.write(text) };
-  // A reader that has seen enough (`| head`) is no failure.
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") process.exit(EXIT.ok);
+  // A reader that has seen enough (`| head`) is no failure; a full disk is one.
+  process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
+    if (code === "EPIPE") process.exit(EXIT.ok);
+    process.exit(report(new Error(`the output could not be written (${code})`), terminal));
   });
   try {
     return await run(argv, terminal);
@@ -84,7 +85,8 @@ function parse(argv: string[]) {
 function limitOf(seconds: string | undefined): { timeoutMs?: number } {
   if (seconds === undefined) return {};
   const value = Number(seconds);
-  if (!(value > 0)) throw new UsageError(`--timeout takes a number of seconds above 0, not \`${seconds}\``);
+  if (!(value > 0 && Number.isFinite(value)))
+    throw new UsageError(`--timeout takes a number of seconds above 0, not \`${seconds}\``);
   return { timeoutMs: value * 1000 };
 }
 
@@ -98,12 +100,11 @@ function report(error: unknown, terminal: Terminal): number {
   const known = error instanceof McpServerError ? error : undefined;
   const isUsage = error instanceof UsageError || error instanceof ArgumentsError;
   const category = known?.category ?? (isUsage ? "usage" : "other");
-  const message = messageOf(error);
   if (terminal.json) {
-    console.error(JSON.stringify({ error: { category, ...(known && { server: known.server }), message } }));
+    const server = known && { server: known.server, ...(known.diagnostics && { diagnostics: known.diagnostics }) };
+    console.error(JSON.stringify({ error: { category, ...server, message: messageOf(error) } }));
   } else {
-    console.error(`pi-mcp: ${message}${error instanceof UsageError ? ". See `pi-mcp --help`." : ""}`);
-    if (known && known.diagnostics !== "") console.error(`--- server stderr ---\n${known.diagnostics}`);
+    console.error(`pi-mcp: ${describeError(error)}${error instanceof UsageError ? ". See `pi-mcp --help`." : ""}`);
   }
   return isUsage ? EXIT.usage : EXIT_OF_CATEGORY[known?.category ?? "other"];
 }

@@ -1,0 +1,58 @@
+import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
+import { decodeBase64 } from "./bytes.ts";
+import type { Redactor } from "./redact.ts";
+
+/** What MCP itself calls the members of a result and of its blocks: they say nothing, and without them it is no result. */
+const MEMBERS: ReadonlySet<string> = new Set([
+  ...["content", "structuredContent", "isError", "_meta", "type", "kind", "text", "data", "mimeType", "annotations"],
+  ...["resource", "uri", "blob", "name", "title", "description", "size"],
+]);
+
+const BLOCK_TYPES: ReadonlySet<unknown> = new Set(["text", "image", "audio", "resource", "resource_link", "unknown"]);
+
+/**
+ * A result without secrets. A configured value may well be `text` or `content`, and a short one stands somewhere in
+ * every larger image: the shape of a result and its binary data stay as they are.
+ */
+export function redactResult(result: CallToolResult, redactor: Redactor): CallToolResult {
+  const { content, structuredContent, raw } = result;
+  const rawBlock = (block: unknown) => (isObject(block) ? withResource(block, redactor) : redactor.json(block));
+  return {
+    ...result,
+    content: content.map((block) => redactMembers(block, redactor) as ContentBlock),
+    ...(structuredContent !== undefined && { structuredContent: redactor.json(structuredContent) }),
+    raw: {
+      ...redactMembers(raw, redactor),
+      ...(Array.isArray(raw.content) && { content: raw.content.map(rawBlock) }),
+    },
+  };
+}
+
+/** A block as the server sent it: what it says about a resource lies one level deeper. */
+function withResource(block: JsonObject, redactor: Redactor): JsonObject {
+  const { resource } = block;
+  return {
+    ...redactMembers(block, redactor),
+    ...(isObject(resource) && { resource: redactMembers(resource, redactor) }),
+  };
+}
+
+function redactMembers(object: object, redactor: Redactor): JsonObject {
+  const members = Object.entries(object);
+  const known = members.filter(([name]) => MEMBERS.has(name));
+  const others = members.filter(([name]) => !MEMBERS.has(name));
+  return {
+    ...Object.fromEntries(known.map(([name, value]) => [name, staysAsIs(name, value) ? value : redactor.json(value)])),
+    ...redactor.json(Object.fromEntries(others)),
+  };
+}
+
+function staysAsIs(name: string, value: unknown): boolean {
+  if (name === "type") return BLOCK_TYPES.has(value);
+  if (name === "size") return true;
+  return (name === "data" || name === "blob") && typeof value === "string" && decodeBase64(value) !== undefined;
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
