@@ -13,6 +13,6 @@ export type { ConfigProblem, LoadedConfig, ServerConfig } from "./config/record.
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
 export type { Surroundings } from "./server/open-transport.ts";
+export type { ServerPort } from "./server/port.ts";
 export { createSession } from "./session/create-session.ts";
 export type { CallOptions, McpSession, RequestOptions, ServerState, ServerStatus } from "./session/session.ts";
-export type { ServerPort } from "./server/port.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutText, GAP, widenLimit } from "./limit.ts";
+import { cutText, firstRows, GAP, widenLimit } from "./limit.ts";
 
 const KIB_32 = { maxBytes: 32 * 1024, maxLines: 2000 };
 
@@ -111,5 +111,16 @@ describe("widenLimit", () => {
     for (const wish of [undefined, null, 7, "text", [], {}, meta(0), meta(-1), meta(1000), meta("90000"), meta(null)]) {
       expect(widenLimit(KIB_32, wish)).toBe(KIB_32);
     }
+  });
+});
+
+describe("firstRows", () => {
+  it("gives the rows that fit with their line feeds, up to the number of lines", () => {
+    const rows = ["ab", "é", "c"];
+    expect(firstRows(rows, { maxBytes: 8, maxLines: 3 })).toEqual(rows);
+    expect(firstRows(rows, { maxBytes: 7, maxLines: 3 })).toEqual(["ab", "é"]);
+    expect(firstRows(rows, { maxBytes: 5, maxLines: 3 })).toEqual(["ab"]);
+    expect(firstRows(rows, { maxBytes: 100, maxLines: 1 })).toEqual(["ab"]);
+    expect(firstRows(rows, { maxBytes: 2, maxLines: 1 })).toEqual([]);
   });
 });

@@ -6,29 +6,23 @@ const GATHER_MS = 100;
  * during a run lead to one more behind it [E184]. A pending run does not hold the process.
  */
 export function coalesce(run: () => void | Promise<void>): () => void {
-  let timer: NodeJS.Timeout | undefined;
-  let running = false;
-  let again = false;
+  let state: "idle" | "waiting" | "running" | "running, again" = "idle";
   const begin = async () => {
-    timer = undefined;
-    running = true;
+    state = "running";
     try {
       await run();
     } catch {
       // Whoever runs reports its own failures.
     }
-    running = false;
-    if (again) {
-      again = false;
-      call();
-    }
+    const isCalledAgain = (state as string) === "running, again";
+    state = "idle";
+    if (isCalledAgain) call();
   };
   const call = () => {
-    if (running) {
-      again = true;
-      return;
-    }
-    timer ??= setTimeout(begin, GATHER_MS).unref();
+    if (state === "running") state = "running, again";
+    if (state !== "idle") return;
+    state = "waiting";
+    setTimeout(() => void begin(), GATHER_MS).unref();
   };
   return call;
 }

@@ -109,7 +109,8 @@ export class RpcChannel {
     const id = ++this.#lastId;
     const { timeoutMs, signal } = options;
     return new Promise((resolve, reject) => {
-      const sending = new AbortController();
+      // Only where a request is an exchange of its own there is something to cut off.
+      const sending = this.transport.kind === "http" ? new AbortController() : undefined;
       const settle = (finish: () => void) => {
         if (!this.#pending.delete(id)) return;
         clock.pause();
@@ -121,7 +122,7 @@ export class RpcChannel {
         settle(() => {
           reject(error);
           if ((options.cancel ?? "notify") === "notify") this.#cancel(id, reason);
-          sending.abort();
+          sending?.abort();
         });
       const abort = () => giveUp(new RequestCancelled(), "the user cancelled");
       const clock = new RequestClock(timeoutMs, (limit, limitMs) =>
@@ -143,7 +144,7 @@ export class RpcChannel {
       options.onId?.(id);
       const request: JsonRpcRequest = { jsonrpc: "2.0", id, method, ...withToken(params, id, options) };
       const { headers = {}, background = false } = options;
-      this.#send(request, { headers, background, signal: sending.signal }).catch((error: unknown) =>
+      this.#send(request, { headers, background, ...(sending && { signal: sending.signal }) }).catch((error: unknown) =>
         this.#pending.get(id)?.reject(error),
       );
     });
@@ -220,20 +221,12 @@ export class RpcChannel {
     }
     this.#serving.set(String(id), abort);
     for (const { clock } of this.#pending.values()) clock.pause();
-    served
-      .then(
-        (result): JsonRpcMessage => ({ jsonrpc: "2.0", id, result }),
-        (error: unknown) =>
-          error instanceof RpcError
-            ? failure(id, error.code, error.message)
-            : failure(id, CODE.internal, "Internal error"),
-      )
-      .then((message) => {
-        this.#serving.delete(String(id));
-        if (this.#serving.size === 0) for (const { clock } of this.#pending.values()) clock.start();
-        // A request that was taken back gets no answer (2025-11-25, basic/utilities/cancellation).
-        if (!abort.signal.aborted) answer(message);
-      });
+    void settled(id, served).then((message) => {
+      this.#serving.delete(String(id));
+      if (this.#serving.size === 0) for (const { clock } of this.#pending.values()) clock.start();
+      // A request that was taken back gets no answer (2025-11-25, basic/utilities/cancellation).
+      if (!abort.signal.aborted) answer(message);
+    });
   }
 
   #end(reason: TransportError, tell: boolean): void {
@@ -242,6 +235,16 @@ export class RpcChannel {
     for (const pending of [...this.#pending.values()]) pending.reject(reason);
     for (const abort of this.#serving.values()) abort.abort();
     if (tell) this.#handlers.closed(reason);
+  }
+}
+
+/** What the server is told of its request; never rejects. */
+async function settled(id: JsonRpcId, served: Promise<unknown>): Promise<JsonRpcMessage> {
+  try {
+    return { jsonrpc: "2.0", id, result: await served };
+  } catch (error) {
+    if (error instanceof RpcError) return failure(id, error.code, error.message);
+    return failure(id, CODE.internal, "Internal error");
   }
 }
 

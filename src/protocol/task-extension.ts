@@ -8,7 +8,7 @@ import type { JsonObject } from "./types.ts";
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
 /** Between two looks at a task whose server names no interval; and the bounds of one that does. */
-export const POLL = { usualMs: 1_000, leastMs: 50, mostMs: 60_000 } as const;
+const POLL = { usualMs: 1_000, leastMs: 50, mostMs: 60_000 } as const;
 
 export interface TaskTools {
   send(method: string, params: JsonObject, request: ExchangeRequest): Promise<JsonObject>;

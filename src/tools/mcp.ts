@@ -71,7 +71,11 @@ function listServers(session: McpSession): string {
 
 async function listTools(session: McpSession, server: string, call: ToolCall): Promise<string> {
   const tools = await session.listTools(server, call.signal ? { signal: call.signal } : {});
-  if (tools.length === 0) return `MCP server \`${server}\` advertises no tools.`;
+  if (tools.length === 0) {
+    // Nothing may also be what is left of a list that could not be read.
+    const { notices } = session.status(server);
+    return [`MCP server \`${server}\` advertises no tools.`, ...notices].join("\n");
+  }
   const rows = tools.map(({ name, description = "" }) => {
     const text = sanitizeLine(description, DESCRIPTION_CHARS);
     return `- ${sanitizeLine(name, 200)}${text === "" ? "" : ` — ${text}`}`;

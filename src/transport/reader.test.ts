@@ -65,7 +65,8 @@ describe("the message reader", () => {
   });
 
   test("shows a short sample of long noise", () => {
-    expect(read([`${"x".repeat(5_000)}\n`]).noise).toEqual(["x".repeat(200)]);
+    const noise = `${"word ".repeat(30)}${"x".repeat(5_000)}`;
+    expect(read([`${noise}\n`]).noise).toEqual([`${"word ".repeat(30).trim()}…`]);
   });
 
   test("[E004] finds a message glued behind a prompt, and names the line where the message is broken", () => {
@@ -124,7 +125,7 @@ describe("the message reader", () => {
 
   test("a flood without a line end is noise of a known length", () => {
     expect(read(["x".repeat(3_000)], 1_024).noise).toEqual([
-      `MCP message body of 3000 bytes exceeds the 1024-byte limit: ${"x".repeat(200)}`,
+      `MCP message body of 3000 bytes exceeds the 1024-byte limit: …`,
     ]);
   });
 });

@@ -45,7 +45,12 @@ export function createMessageReader(events: ReaderEvents, maxBytes: number = MAX
   );
 }
 
-/** The beginning of a text, through bytes: a slice of a string would keep all of it. */
+/**
+ * The beginning of a text, in whole words: half a secret would be recognised by nobody who looks for it. Through bytes, for
+ * a slice of a string would keep all of it.
+ */
 function quotable(text: string): string {
-  return Buffer.from(text.slice(0, QUOTED_CHARS)).toString();
+  if (text.length <= QUOTED_CHARS) return Buffer.from(text).toString();
+  const head = text.slice(0, QUOTED_CHARS);
+  return `${Buffer.from(head.slice(0, Math.max(0, head.search(/\s\S*$/)))).toString()}…`;
 }

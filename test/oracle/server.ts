@@ -24,7 +24,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 const PAGE = 5;
 const PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
-const FORM = {
+const FORM: Extract<Parameters<typeof inputRequired.elicit>[0]["requestedSchema"], { type: "object" }> = {
   type: "object",
   properties: {
     name: { type: "string" },
@@ -32,7 +32,7 @@ const FORM = {
     age: { type: "integer", default: 7 },
   },
   required: ["name"],
-} as const;
+};
 
 type Handler = (args: Record<string, unknown>, ctx: ServerContext) => unknown;
 

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { reportServers } from "../../src/session/report.ts";
 import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
 import type { Home } from "../ground/home.ts";
 import { temporaryHome } from "../ground/home.ts";
@@ -237,5 +238,32 @@ test("a dropped tool is told", async () => {
   const tools = [tool("good"), { name: "scalar", inputSchema: { type: "string" } }];
   const { session } = await sessionWith(home, { on: { "tools/list": { result: { tools } } } });
   await using _ = session;
-  expect((await mcp(session, { action: "list_tools", server: "fake" })).text).toMatch(/scalar.*left out/);
+  expect(await session.listTools("fake")).toHaveLength(1);
+  expect(await reportServers(session)).toMatch(/^fake: connected, 1 tool\n {4}\(tool "scalar" was left out: .*\)$/);
+});
+
+test("a secret that lies across the cut of noise on stdout is not shown in part", async () => {
+  const secret = "s3cr3t-value-of-mine";
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(
+    home,
+    { startup: { stdout: `${"x".repeat(185)}${secret}\n`, exit: 1 } },
+    { env: { TOKEN: secret } },
+  );
+  await using _ = session;
+  expect((await mcp(session, call)).text).not.toContain("s3cr3t-value");
+});
+
+test("an answer over the message cap fails its call with that reason, not as a time-out", async () => {
+  await using home = await temporaryHome();
+  const raw = [
+    `{"jsonrpc":"2.0","id":{{id}},"result":{"content":[{"type":"text","text":"`,
+    { repeat: "x".repeat(1024), times: 65 * 1024 },
+    `"}]}}\n`,
+  ];
+  const { session } = await sessionWith(home, { on: { "tools/call": { raw } } }, { requestTimeoutMs: 8_000 });
+  await using _ = session;
+  const answer = await mcp(session, call);
+  expect(answer.text).not.toContain("timed out");
+  expect(answer.text).toMatch(/larger|too large|64 MiB/);
 });

@@ -106,7 +106,7 @@ test("[E028] a server that dies each time is started ten times a minute and no m
   await using home = await temporaryHome();
   const { server, session } = await sessionWith(home, { on: { "tools/call": { exit: 0 } } });
   await using _ = session;
-  const answers = [];
+  const answers: Awaited<ReturnType<typeof mcp>>[] = [];
   for (let i = 0; i < 13; i++) answers.push(await mcp(session, call));
   expect(server.starts()).toHaveLength(10);
   expect(answers.at(-1)?.text).toMatch(
