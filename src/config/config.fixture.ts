@@ -26,7 +26,7 @@ export function removeHomes(): void {
 }
 
 export function testHome(): TestHome {
-  const home = realpathSync(mkdtempSync(join(tmpdir(), "pi-mcp-config-")));
+  const home = realpathSync(mkdtempSync(join(tmpdir(), "config-test-")));
   homes.push(home);
   return {
     home,

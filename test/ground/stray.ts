@@ -23,7 +23,7 @@ const PLACES: Places = {
     (folder) => join(homedir(), folder),
   ),
   shared: tmpdir(),
-  names: /^(pi|mcp|jiti)(?![a-z])/,
+  names: /^(pi|mcp)(?![a-z])/,
 };
 
 /** Files at most this far below a folder. */
