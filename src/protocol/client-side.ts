@@ -18,12 +18,16 @@ export function capabilitiesOf(handlers: ClientHandlers, version: string): JsonO
   };
 }
 
-/** Answers one request of the server, or one question inside a result; undefined when the host does not offer it. */
+/**
+ * Answers one request of the server, or one question inside a result; undefined when the host does not offer it or the
+ * revision does not know it.
+ */
 export function answerServer(
   handlers: ClientHandlers,
   method: string,
   params: JsonObject,
   signal: AbortSignal,
+  revision: string = ELICITATION_SINCE,
 ): Promise<unknown> | undefined {
   switch (method) {
     case "ping":
@@ -33,7 +37,8 @@ export function answerServer(
       return roots && Promise.resolve({ roots });
     }
     case "elicitation/create":
-      return handlers.elicit && elicit(handlers.elicit, params, signal);
+      if (!handlers.elicit || revision < ELICITATION_SINCE) return undefined;
+      return elicit(handlers.elicit, params, signal);
     case "sampling/createMessage":
       return handlers.sample?.(params, signal);
     default:

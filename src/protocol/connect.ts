@@ -80,7 +80,7 @@ class Start {
     const { handlers, onClosed } = this.#options;
     const transport = await this.#openTransport(flavor);
     const channel: RpcChannel = new RpcChannel(transport, {
-      request: (method, params, signal) => answerServer(handlers, method, params, signal),
+      request: (method, params, signal) => answerServer(handlers, method, params, signal, channel.revision),
       notification: (method, params) => {
         if (method === "notifications/elicitation/complete") this.#urls.completed(params);
         else if (method === "notifications/subscriptions/acknowledged") this.#live?.acknowledged(params);

@@ -51,6 +51,7 @@ export async function initialize(
     const named = JSON.stringify(initialized.protocolVersion);
     throw new ProtocolError(`it speaks protocol revision ${named}; known are ${LEGACY_VERSIONS.join(", ")}`);
   }
+  channel.revision = initialized.protocolVersion;
   if (initialized.protocolVersion >= HEADER_SINCE) {
     channel.headers = { "mcp-protocol-version": initialized.protocolVersion };
   }

@@ -48,6 +48,8 @@ export class RpcChannel {
   headers: Readonly<Record<string, string>> = {};
   /** Set by eras without sessions. */
   sessionless = false;
+  /** The revision agreed on, as soon as it is: what the server may ask depends on it. */
+  revision: string | undefined;
   readonly #handlers: RpcHandlers;
   readonly #pending = new Map<number, Pending>();
   /** Who hears of progress, by token. A task's outlives its request. */

@@ -1,0 +1,28 @@
+import { ORIGINS } from "../../src/config/origins.ts";
+import type { ServerTarget } from "../../src/config/record.ts";
+import { connect } from "../../src/protocol/connect.ts";
+import type { McpConnection } from "../../src/protocol/connection.ts";
+import type { ClientHandlers } from "../../src/protocol/handlers.ts";
+import { createTransport } from "../../src/server/open-transport.ts";
+import { CLIENT_INFO } from "../../src/version.ts";
+
+export interface JoinOptions {
+  readonly protocolVersion: string;
+  readonly handlers: ClientHandlers;
+  readonly env?: NodeJS.ProcessEnv;
+  readonly cwd?: string;
+}
+
+/** Our client at one server, through the product's own transports, with the usual policy and nothing above it. */
+export function join(target: ServerTarget, options: JoinOptions): Promise<McpConnection> {
+  const { protocolVersion, handlers, env = process.env, cwd = process.cwd() } = options;
+  const open = (flavor: "usual" | "sse") => createTransport(target, flavor, ORIGINS.mcpjson, { env, cwd });
+  return connect(open, {
+    protocolVersion,
+    handlers,
+    clientInfo: CLIENT_INFO,
+    timeoutMs: 30_000,
+    // Whoever waits for an answer is told; these programs wait for nothing else.
+    onClosed: () => {},
+  });
+}
