@@ -3,7 +3,6 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { type JsonDocument, parseJson } from "./json-file.ts";
 import { loadConfig } from "./load.ts";
-import type { Env } from "./paths.ts";
 import type { ConfigProblem, LoadedConfig } from "./record.ts";
 
 /** A home directory of its own for one test. */
@@ -11,7 +10,7 @@ export interface TestHome {
   readonly home: string;
   /** Writes a file below the home, a value as JSON and a string as it is, and returns its path. */
   write(file: string, content: unknown): string;
-  load(env?: Env): LoadedConfig;
+  load(env?: NodeJS.ProcessEnv): LoadedConfig;
 }
 
 export const SETTINGS = ".pi/agent/settings.json";

@@ -1,5 +1,6 @@
 import type { ServerConfig, ServerTarget } from "./record.ts";
 import { argSecrets, looksSecret, mapAddresses, queryItems, splitUrl } from "./secrets.ts";
+import { isVariable } from "./variables.ts";
 
 /** Stands for what is not shown. */
 const MASK = "***";
@@ -33,7 +34,7 @@ function maskArg(arg: string, before: string | undefined): string {
 
 /** A secret that is only named here is not given away. */
 function isReference(text: string): boolean {
-  return /^(?:bearer\s+)?\$(?:\{[A-Za-z_][A-Za-z0-9_]*\}|[A-Za-z_][A-Za-z0-9_]*)$/i.test(text);
+  return isVariable(text.replace(/^bearer\s+/i, ""));
 }
 
 function maskUrl(text: string): string {

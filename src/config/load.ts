@@ -1,5 +1,5 @@
 import { readMcpJsonFiles } from "./mcp-json.ts";
-import { configPaths, type Surroundings } from "./paths.ts";
+import { configPaths, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig } from "./record.ts";
 import { readSettingsFile } from "./settings.ts";
@@ -10,8 +10,8 @@ import { readSettingsFile } from "./settings.ts";
  *
  * Files inside a project are not read: they are not the person's own, and a server is a program that runs.
  */
-export function loadConfig(surroundings: Surroundings): LoadedConfig {
-  const paths = configPaths(surroundings);
+export function loadConfig(user: UserEnvironment): LoadedConfig {
+  const paths = configPaths(user);
   const problems: ConfigProblem[] = [];
   const servers = new Map<string, ServerConfig>();
   for (const server of readSettingsFile(paths.settings, problems)) servers.set(server.name, server);

@@ -1,11 +1,8 @@
 import { isAbsolute, join, resolve } from "node:path";
 
-/** Environment variables by name, as in `process.env`. */
-export type Env = Readonly<Record<string, string | undefined>>;
-
 /** What the paths depend on; passed in, so that nothing here reads the real home of the person running a test. */
-export interface Surroundings {
-  readonly env: Env;
+export interface UserEnvironment {
+  readonly env: NodeJS.ProcessEnv;
   /** The home directory. */
   readonly home: string;
 }
@@ -19,24 +16,24 @@ export interface ConfigPaths {
 }
 
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
-export function agentDir({ env, home }: Surroundings): string {
+export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();
   return configured ? resolve(expandHome(configured, home)) : join(home, ".pi", "agent");
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
-export function userConfigDir({ env, home }: Surroundings): string {
+export function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
   return configured && isAbsolute(configured) ? configured : join(home, ".config");
 }
 
 /** Should both variables point to one directory, its mcp.json is read once. */
-export function configPaths(surroundings: Surroundings): ConfigPaths {
-  const agent = agentDir(surroundings);
-  const user = join(userConfigDir(surroundings), "mcp");
+export function configPaths(user: UserEnvironment): ConfigPaths {
+  const agent = agentDir(user);
+  const config = userConfigDir(user);
   return {
     settings: join(agent, "settings.json"),
-    mcpJson: [...new Set([join(user, "mcp.json"), join(agent, "mcp.json")])],
+    mcpJson: [...new Set([join(config, "mcp", "mcp.json"), join(agent, "mcp.json")])],
   };
 }
 

@@ -93,12 +93,10 @@ export interface ConfigProblem extends FilePosition {
   readonly message: string;
 }
 
-/** A configured value that must not be shown. */
+/** A configured value that must not be shown, as written or as it is once variables are filled in. */
 export interface ConfiguredSecret {
-  /** Name of the environment variable, header or parameter. */
-  readonly key: string;
   readonly value: string;
-  /** Whether the name says that it is a secret: then it is hidden however short it is. */
+  /** Whether it is a secret by its name or its looks: then it is hidden however short it is. */
   readonly isSecret: boolean;
 }
 

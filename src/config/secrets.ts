@@ -11,7 +11,9 @@ export function looksSecret(name: string): boolean {
 }
 
 /** Tokens that are known by how they begin: API keys, GitHub, Slack and AWS tokens, JSON Web Tokens. */
-const TOKEN_SHAPE = /^(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|eyJ[\w-]+\.)/;
+const TOKEN_START = "(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|eyJ[\\w-]+\\.)";
+const TOKEN = new RegExp(`^${TOKEN_START}`);
+const INNER_TOKEN = new RegExp(`(?<![\\w-])${TOKEN_START}[\\w.-]{8,}`, "g");
 
 /** A value of four characters or more in a script; a shorter one is no secret: `sort --key 2`. */
 const VALUE = "(?:\"([^\"]{4,})\"|'([^']{4,})'|([^\\s\"'`;&|()]{4,}))";
@@ -26,13 +28,10 @@ const INNER_SECRETS: readonly RegExp[] = [
   /["']([\w.-]+)["']?\s*:\s*["']?([^"']{4,})/dg,
 ];
 
-const INNER_TOKEN = /(?<![\w-])(?:sk-|gh[pousr]_|github_pat_|xox[baprs]-|AKIA|eyJ[\w-]+\.)[\w.-]{8,}/g;
-
 /** A part of an argument: `arg.slice(start, end)`. */
 export interface ArgSecret {
   readonly start: number;
   readonly end: number;
-  readonly key: string;
 }
 
 /**
@@ -48,25 +47,25 @@ function endSecrets(arg: string, flag: string | undefined): ArgSecret[] {
   const end = arg.length;
   const assignment = /^-{0,2}([\w.-]+)=(?=.)/s.exec(arg);
   const header = /(?:^|[=H])([\w-]{1,100}):\s*(?=\S)/.exec(arg);
-  if (flag !== undefined && takesSecret(flag) && arg !== "" && !isFlag(arg)) return [{ start: 0, end, key: flag }];
+  if (flag !== undefined && takesSecret(flag) && arg !== "" && !isFlag(arg)) return [{ start: 0, end }];
   if (assignment?.[1] !== undefined && looksSecret(assignment[1])) {
-    return [{ start: assignment[0].length, end, key: assignment[1] }];
+    return [{ start: assignment[0].length, end }];
   }
   if (header?.[1] !== undefined && looksSecret(header[1])) {
-    return [{ start: header.index + header[0].length, end, key: header[1] }];
+    return [{ start: header.index + header[0].length, end }];
   }
-  return TOKEN_SHAPE.test(arg) ? [{ start: 0, end, key: "token" }] : [];
+  return TOKEN.test(arg) ? [{ start: 0, end }] : [];
 }
 
 function innerSecrets(arg: string): ArgSecret[] {
   const named = INNER_SECRETS.flatMap((pattern) => [...arg.matchAll(pattern)]).flatMap(({ 1: key = "", indices }) => {
     const [start, end] = indices?.slice(2).find((range) => range !== undefined) ?? [0, 0];
-    return looksSecret(key) && !/^--no-/i.test(key) ? [{ start, end, key }] : [];
+    return looksSecret(key) && !/^--no-/i.test(key) ? [{ start, end }] : [];
   });
   const tokens = [...arg.matchAll(INNER_TOKEN)];
   return [
     ...named,
-    ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length, key: "token" })),
+    ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length })),
   ];
 }
 

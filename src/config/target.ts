@@ -2,6 +2,7 @@ import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
 import { quote } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
+import { holdsVariable } from "./variables.ts";
 import { trimHidden } from "./white-space.ts";
 
 /**
@@ -89,12 +90,9 @@ const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5: visible characters, spaces, tabs, and bytes above them; no line break. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** A value that stands for another one until the server is started. */
-const REFERENCE = /\$(?:[A-Za-z_]|\{[A-Za-z_][A-Za-z0-9_]*\})/;
-
 function readHttp(reader: EntryReader, kind: HttpTarget["kind"], url: string): HttpTarget {
   // An address with a variable in it can only be judged once that is known.
-  if (!REFERENCE.test(url) && !isHttpUrl(url)) {
+  if (!holdsVariable(url) && !isHttpUrl(url)) {
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
   }
   const headers: [string, string][] = [];

@@ -5,7 +5,7 @@ import { redactResult } from "./redact-result.ts";
 
 /** A result as the server sent it, decoded, without these secrets. */
 function redacted(raw: unknown, ...secrets: string[]) {
-  const configured = secrets.map((value) => ({ key: "TOKEN", value, isSecret: true }));
+  const configured = secrets.map((value) => ({ value, isSecret: true }));
   return redactResult(decodeCallResult(raw), createRedactor(configured, "values"));
 }
 

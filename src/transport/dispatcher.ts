@@ -1,7 +1,7 @@
 import type { Socket } from "node:net";
 import type { buildConnector, Dispatcher } from "undici";
 import { codeOf, lostConnection } from "./http-failure.ts";
-import { type Env, type ForwardProxy, proxyFor } from "./proxy.ts";
+import { type ForwardProxy, proxyFor } from "./proxy.ts";
 import { secureContextOf, type TlsFiles } from "./tls.ts";
 import { TransportError } from "./transport.ts";
 
@@ -13,7 +13,7 @@ const PROXY_WANTS_CREDENTIALS = 407;
 
 export interface ConnectionOptions {
   /** Proxies and authorities are read from it. */
-  readonly env: Env;
+  readonly env: NodeJS.ProcessEnv;
   readonly tls: TlsFiles;
   /** Connections that do not keep the process alive, also while they are in use. */
   readonly background: boolean;

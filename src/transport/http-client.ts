@@ -3,7 +3,7 @@ import type { Dispatcher } from "undici";
 import { CLIENT_INFO } from "../version.ts";
 import { type Connections, type HttpMethod, openConnections } from "./dispatcher.ts";
 import { headerOf, redirectFailure, tooLarge } from "./http-failure.ts";
-import { basicCredentials, type Env } from "./proxy.ts";
+import { basicCredentials } from "./proxy.ts";
 import { type SendOptions, TransportError } from "./transport.ts";
 
 /** A slash added, a host's own name: more than a few hops are a loop. */
@@ -27,7 +27,7 @@ export interface HttpTransportOptions {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Proxy variables, and those that name authorities (`NODE_EXTRA_CA_CERTS`), are read from it when connecting. */
-  readonly env: Env;
+  readonly env: NodeJS.ProcessEnv;
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;

@@ -22,7 +22,7 @@ const isWindows = process.platform === "win32";
 export interface SpawnOptions {
   command: string;
   args: readonly string[];
-  env: Readonly<Record<string, string | undefined>>;
+  env: NodeJS.ProcessEnv;
   cwd: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
   installHooks();
   const child = spawn(options.command, [...options.args], {
     cwd: options.cwd,
-    env: options.env as NodeJS.ProcessEnv,
+    env: options.env,
     stdio: ["pipe", "pipe", "pipe"],
     detached: !isWindows,
     windowsHide: true,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Env, proxyFor } from "./proxy.ts";
+import { proxyFor } from "./proxy.ts";
 
 /** The proxy's address for a target, or undefined. */
-function proxy(target: string, env: Env): string | undefined {
+function proxy(target: string, env: NodeJS.ProcessEnv): string | undefined {
   return proxyFor(new URL(target), env)?.url.href;
 }
 

@@ -1,9 +1,6 @@
 import { BlockList, isIP, isIPv4, isIPv6 } from "node:net";
 import { TransportError } from "./transport.ts";
 
-/** Environment variables by name. */
-export type Env = Readonly<Record<string, string | undefined>>;
-
 export interface ForwardProxy {
   /** The variable that names it, for messages: its value may hold a password. */
   readonly variable: string;
@@ -20,7 +17,7 @@ const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
  * address' scheme, else `all_proxy`, not for hosts in `no_proxy`; each in either case, lower case first. Throws a
  * TransportError when the variable's value is of no use, because going past a proxy unasked is no answer to that.
  */
-export function proxyFor(target: URL, env: Env): ForwardProxy | undefined {
+export function proxyFor(target: URL, env: NodeJS.ProcessEnv): ForwardProxy | undefined {
   if (LOOPBACK.test(target.hostname)) return undefined;
   const lower = [`${target.protocol.slice(0, -1)}_proxy`, "all_proxy"];
   const variable = lower.flatMap((name) => [name, name.toUpperCase()]).find((name) => env[name]?.trim());

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import tls from "node:tls";
 import { codeOf } from "./http-failure.ts";
-import type { Env } from "./proxy.ts";
 import { TransportError } from "./transport.ts";
 
 /** Files in PEM form. */
@@ -21,7 +20,7 @@ const CA_VARIABLES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE"];
  * trusted. A file of the configuration that cannot be used is an error; one that only a variable names is passed over, as
  * Node does: the variable was set for all programs and not for this server.
  */
-export async function secureContextOf(files: TlsFiles, env: Env): Promise<tls.SecureContext | undefined> {
+export async function secureContextOf(files: TlsFiles, env: NodeJS.ProcessEnv): Promise<tls.SecureContext | undefined> {
   const named = CA_VARIABLES.flatMap((variable) => env[variable] || []);
   // One after the other, so that of several faults the same one is always told.
   const ca = await readPem(files, "ca");

@@ -1,0 +1,72 @@
+import type { ConfiguredSecret, HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
+import { argSecrets, credentialsOf, looksSecret, mapAddresses, queryItems, splitUrl, type UrlParts } from "./secrets.ts";
+
+/** What must never be shown of a target, as it stands there. A value may be named twice, and may be blank. */
+export function secretsOf(target: ServerTarget): ConfiguredSecret[] {
+  return target.kind === "stdio" ? stdioSecrets(target) : httpSecrets(target);
+}
+
+function stdioSecrets({ env, args }: StdioTarget): ConfiguredSecret[] {
+  const inEnv = Object.entries(env).flatMap(([name, value]) => [
+    { value, isSecret: looksSecret(name) },
+    ...addressSecrets(value, "named"),
+  ]);
+  const inArgs = args.flatMap((arg, index) => {
+    const values = argSecrets(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end));
+    return [
+      ...values.flatMap((value) => [value, credentialsOf(value)]).map((value) => ({ value, isSecret: true })),
+      ...addressSecrets(arg, "named"),
+    ];
+  });
+  return [...inEnv, ...inArgs];
+}
+
+function httpSecrets({ url, headers }: HttpTarget): ConfiguredSecret[] {
+  const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
+    const credentials = credentialsOf(value);
+    // `Bearer ` with an unset variable behind it is no secret, and a word that is in every text about servers.
+    return credentials === "" ? [] : [value, credentials].map((each) => ({ value: each, isSecret: looksSecret(name) }));
+  });
+  return [...inHeaders, ...addressSecrets(url, "all")];
+}
+
+/**
+ * The user, the password and the values of the query in each address of a text, as written and decoded; with `named`,
+ * for an address among other things, only the password and values whose name says that they are secret.
+ */
+function addressSecrets(text: string, which: "all" | "named"): ConfiguredSecret[] {
+  const secrets: ConfiguredSecret[] = [];
+  mapAddresses(text, (address) => {
+    const parts = splitUrl(address);
+    if (parts !== undefined) secrets.push(...partSecrets(parts, which));
+    return address;
+  });
+  return secrets.flatMap(({ value, isSecret }) => [value, decoded(value)].map((form) => ({ value: form, isSecret })));
+}
+
+function partSecrets({ userinfo, query }: UrlParts, which: "all" | "named"): ConfiguredSecret[] {
+  const secrets: ConfiguredSecret[] = [];
+  if (userinfo !== undefined) {
+    const colon = userinfo.indexOf(":");
+    // A user without a password is a token more often than a name.
+    if (colon === -1) secrets.push({ value: userinfo, isSecret: false });
+    else {
+      if (which === "all") secrets.push({ value: userinfo.slice(0, colon), isSecret: false });
+      secrets.push({ value: userinfo.slice(colon + 1), isSecret: true });
+    }
+  }
+  for (const { name = "", value } of query === undefined ? [] : queryItems(query)) {
+    const isSecret = looksSecret(name);
+    if (which === "all" || isSecret) secrets.push({ value, isSecret });
+  }
+  return secrets;
+}
+
+/** As written when it is not percent-encoded after all. */
+function decoded(value: string): string {
+  try {
+    return decodeURIComponent(value.replaceAll("+", " "));
+  } catch {
+    return value;
+  }
+}
