@@ -28,6 +28,11 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
  * may lack the very line that switches a server off.
  */
 export function readJsonFile(file: string): JsonFile {
+  return readFile(file, parseJson);
+}
+
+/** Reads a file in any of the formats; one that cannot be read gives a problem, and none at all is no problem. */
+export function readFile(file: string, parse: (file: string, text: string) => JsonFile): JsonFile {
   let text: string;
   try {
     const stat = statSync(file);
@@ -41,7 +46,7 @@ export function readJsonFile(file: string): JsonFile {
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
     return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
-  return parseJson(file, text);
+  return parse(file, text);
 }
 
 /** The parsing half of `readJsonFile`. */
@@ -71,7 +76,7 @@ export function positionOf(document: JsonDocument, node: JsonNode): FilePosition
   return positionAt(document.file, document.lineStarts, node.offset);
 }
 
-function lineStartsOf(text: string): number[] {
+export function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
   return starts;

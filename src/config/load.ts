@@ -1,12 +1,12 @@
 import { readMcpJsonFiles } from "./mcp-json.ts";
 import { configPaths, type UserEnvironment } from "./paths.ts";
-import { quote } from "./problems.ts";
+import { shadowed } from "./problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig } from "./record.ts";
-import { readSettingsFile } from "./settings.ts";
+import { readSettingsFiles } from "./settings.ts";
 
 /**
  * Reads every source of servers and never throws: what is wrong is in `problems`, and the rest works. The servers are
- * sorted by name, in the same order in every locale. Of two sources with one name, the settings file wins.
+ * sorted by name, in the same order in every locale. Of two sources with one name, the settings files win.
  *
  * Files inside a project are not read: they are not the person's own, and a server is a program that runs.
  */
@@ -14,17 +14,12 @@ export function loadConfig(user: UserEnvironment): LoadedConfig {
   const paths = configPaths(user);
   const problems: ConfigProblem[] = [];
   const servers = new Map<string, ServerConfig>();
-  for (const server of readSettingsFile(paths.settings, problems)) servers.set(server.name, server);
+  for (const server of readSettingsFiles(paths.settings, paths.settingsToml, problems))
+    servers.set(server.name, server);
   for (const server of readMcpJsonFiles(paths.mcpJson, problems)) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
-    else problems.push(shadowed(server, winner));
+    else problems.push(shadowed(server, winner.source));
   }
   return { servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)), problems };
-}
-
-function shadowed(server: ServerConfig, winner: ServerConfig): ConfigProblem {
-  const { file, line } = winner.source;
-  const message = `Server ${quote(server.name)} is also in ${file}:${line}, which is used instead of this one. Rename or remove one of them.`;
-  return { ...server.source, severity: "warning", server: server.name, message };
 }

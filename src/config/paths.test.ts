@@ -7,6 +7,7 @@ describe("paths", () => {
   it("default to the home directory", () => {
     expect(configPaths({ env: {}, home })).toEqual({
       settings: "/home/p/.pi/agent/settings.json",
+      settingsToml: "/home/p/.pi/agent/settings.toml",
       mcpJson: ["/home/p/.config/mcp/mcp.json", "/home/p/.pi/agent/mcp.json"],
     });
     expect(agentDir({ env: { PI_CODING_AGENT_DIR: "" }, home })).toBe("/home/p/.pi/agent");

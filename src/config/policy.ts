@@ -27,7 +27,7 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
       maxBytes: reader.positive("maxResultBytes") ?? defaults.resultLimit.maxBytes,
       maxLines: reader.positive("maxResultLines") ?? defaults.resultLimit.maxLines,
     },
-    inheritEnv: oneOf(reader, "inheritEnv", ["all", "safe"]) ?? defaults.inheritEnv,
+    inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
@@ -60,6 +60,12 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "codemode-deferred",
   "hidden",
 ]);
+
+/** Other programs write true for "all" and false for "safe". */
+function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {
+  if (reader.isBoolean("inheritEnv")) return reader.isTrue("inheritEnv") ? "all" : "safe";
+  return oneOf(reader, "inheritEnv", ["all", "safe"]);
+}
 
 const FRAMINGS = ["auto", "newline", "content-length"] as const;
 const SHUTDOWNS = ["polite", "close"] as const;

@@ -63,10 +63,7 @@ function innerSecrets(arg: string): ArgSecret[] {
     return looksSecret(key) && !/^--no-/i.test(key) ? [{ start, end }] : [];
   });
   const tokens = [...arg.matchAll(INNER_TOKEN)];
-  return [
-    ...named,
-    ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length })),
-  ];
+  return [...named, ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length }))];
 }
 
 /** `--api-key`, but neither `--api-key=x` nor `--no-auth`. */
