@@ -1,10 +1,12 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
-import { describe, expect, it } from "vitest";
-import { brief, documentOf } from "./config.fixture.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { brief, documentOf, MCP_JSON, removeHomes, SETTINGS, testHome } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { FIELD_ALIASES, KNOWN_FIELDS } from "./known-fields.ts";
 import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
+
+afterEach(removeHomes);
 
 interface Read {
   servers: (ServerConfig | undefined)[];
@@ -271,4 +273,15 @@ describe("what is switched off", () => {
     }
     expect(readFile('{"disabledMcpServers": "a", "mcpServers": {"a": {"command": "x"}}}').servers).toHaveLength(1);
   });
+});
+
+it("a file that is for servers alone and has none is told where they stand; a settings file is not", () => {
+  const home = testHome();
+  home.write(MCP_JSON, '{"$schema": "x",\n "mcp": {"a": {"command": "x"}}}');
+  home.write(SETTINGS, { mcp: {}, theme: "dark" });
+  expect(brief(home.load().problems)).toEqual([
+    '2:2 warning This file has no "mcpServers", under which servers stand.',
+  ]);
+  home.write(MCP_JSON, '{"$schema": "x", "imports": [], "settings": {}}');
+  expect(home.load().problems).toEqual([]);
 });

@@ -23,9 +23,10 @@ export interface Entry {
 /**
  * The entries under `mcpServers`, by name, in either of the two shapes people use: an array of objects with a `name`
  * (S1-07) or an object whose keys are the names (S3-01). What cannot be an entry is reported and left out. Other
- * spellings of the key count as well, and so do lists of names that are switched off.
+ * spellings of the key count as well, and so do lists of names that are switched off. `forServers` says that the file is
+ * for servers alone, so that one without any of these keys is a mistake.
  */
-export function readEntries(document: JsonDocument, problems: ConfigProblem[]): Map<string, Entry> {
+export function readEntries(document: JsonDocument, problems: ConfigProblem[], forServers = false): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   const report: Report = (severity, node, message, server) => {
     problems.push({ ...positionOf(document, node), severity, message, ...(server === undefined ? {} : { server }) });
@@ -37,7 +38,10 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[]): 
   const keys = fieldsOf(document, document.root);
   const lists = [...keys].filter(([key]) => CONTAINERS.includes(key));
   for (const [key, { value }] of lists) readList(document, key, value, entries, report);
-  if (lists.length === 0) reportMissing(keys, report);
+  if (lists.length === 0 && !reportMissing(keys, report) && forServers) {
+    const first = [...keys].find(([key]) => !OWN_KEYS.has(key))?.[1];
+    if (first !== undefined) report("warning", first.key, 'This file has no "mcpServers", under which servers stand.');
+  }
   for (const key of SWITCHED_OFF) {
     for (const item of keys.get(key)?.value.children ?? []) {
       const entry = entries.get(String(item.value));
@@ -48,6 +52,9 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[]): 
   }
   return entries;
 }
+
+/** What an mcp.json file may hold beside servers. */
+const OWN_KEYS: ReadonlySet<string> = new Set(["$schema", "imports", "settings", "inputs", "autoEnableCodemode"]);
 
 /** Lists of names in which other programs note what is switched off. */
 const SWITCHED_OFF = ["disabledMcpServers", "disabled_mcp_servers", "disabledServers"];
@@ -84,12 +91,15 @@ function readList(
 }
 
 /** A file that gives no servers may have them under a key that was meant to be, or is in another program, the right one. */
-function reportMissing(keys: ReadonlyMap<string, Field>, report: Report): void {
+function reportMissing(keys: ReadonlyMap<string, Field>, report: Report): boolean {
+  let isReported = false;
   for (const [key, field] of keys) {
     const isServers = field.value.type === "object" || field.value.type === "array";
     if (!isServers || (nearest(key, CONTAINERS) === undefined && !OTHER_CONTAINERS.has(key))) continue;
     report("warning", field.key, `${quote(key)} is not read; servers stand under "mcpServers".`);
+    isReported = true;
   }
+  return isReported;
 }
 
 /** VS Code, Zed. */

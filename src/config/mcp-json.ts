@@ -14,7 +14,7 @@ export function readMcpJsonFiles(files: readonly string[], problems: ConfigProbl
     const read = readJsonFile(file);
     if (read.kind === "broken") problems.push(read.problem);
     if (read.kind !== "document") continue;
-    for (const [name, entry] of readEntries(read.document, problems)) {
+    for (const [name, entry] of readEntries(read.document, problems, true)) {
       const lower = merged.get(name);
       merged.set(name, lower !== undefined && isOverride(entry) ? override(lower, entry) : entry);
     }

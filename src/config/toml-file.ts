@@ -27,7 +27,7 @@ export function parseToml(file: string, text: string): JsonFile {
     if (line === undefined || column === undefined)
       return broken(file, 1, 1, "This file is nested too deeply to be read.");
     // Nothing but the first line: below it stand lines of the file.
-    const what = message?.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "it is not valid TOML here";
+    const what = message?.split("\n")[0]?.replace(/^Invalid TOML document: |\.$/g, "") ?? "it is not valid TOML here";
     return broken(file, line, column, `This file is not used because of a mistake in its syntax: ${what}.`);
   }
   if (root.children?.length === 0) return { kind: "absent" };
