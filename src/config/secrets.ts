@@ -35,8 +35,8 @@ export interface ArgSecret {
 }
 
 /**
- * What of an argument is a secret: all of it or its end (`--token x`, where `--token` is the argument before, `--token=x`,
- * `Authorization: x`, `ghp_…`), and parts of it when it is a script or a document. In order, but one may hold another.
+ * The secrets in an argument: all of it (`ghp_…`, or `x` where the argument before is `--token`), its end (`--token=x`,
+ * `Authorization: x`), and parts of it when it is a script or a document. Sorted by their start; they may overlap.
  */
 export function argSecrets(arg: string, before: string | undefined): ArgSecret[] {
   return [...endSecrets(arg, before), ...innerSecrets(arg)].sort((a, b) => a.start - b.start);

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
 import { brief, removeHomes, SETTINGS, SETTINGS_TOML, testHome } from "./config.fixture.ts";
-import type { ServerConfig } from "./record.ts";
+import type { ConfigProblem, ServerConfig } from "./record.ts";
 import { parseToml } from "./toml-file.ts";
 
 afterEach(removeHomes);
@@ -47,7 +47,7 @@ tool_timeout_sec = 6_000
     }
   });
 
-  it("wins over settings.json, name by name, and says so", () => {
+  it("wins over settings.json, name by name, as mcp.json files do over each other", () => {
     const home = testHome();
     const json = home.write(SETTINGS, {
       mcpServers: [
@@ -65,8 +65,7 @@ tool_timeout_sec = 6_000
       { name: "both", origin: "settings", source: { file: toml, line: 1 }, target: { command: "toml" } },
       { name: "json", source: { file: json } },
     ]);
-    expect(problems).toMatchObject([{ file: json, severity: "warning", server: "both" }]);
-    expect(problems[0]?.message).toContain(`${toml}:1, which is used instead`);
+    expect(problems).toEqual([]);
   });
 
   it("may be absent, empty, or hold other things", () => {
@@ -161,7 +160,9 @@ comand = "x"
       "\0",
       "a = 1\na = 2",
     ]) {
-      expect(parseToml("/f", text)).toMatchObject({ kind: "broken", problem: { file: "/f", severity: "error" } });
+      const problems: ConfigProblem[] = [];
+      expect(parseToml("/f", text, problems)).toBeUndefined();
+      expect(problems).toMatchObject([{ file: "/f", severity: "error" }]);
     }
   });
 });

@@ -1,41 +1,42 @@
 import { createRequire } from "node:module";
 import type { TomlError } from "smol-toml";
-import { type JsonFile, type JsonNode, lineStartsOf, readFile } from "./json-file.ts";
+import { type JsonDocument, type JsonNode, lineStartsOf, readFile, report } from "./json-file.ts";
+import type { ConfigProblem } from "./record.ts";
 import { type KeyPositions, keyPositions, pathOf } from "./toml-positions.ts";
 
 /**
  * Reads a TOML file as the same tree a JSON file gives, so that everything behind it is one code. The parser is loaded
  * only when there is such a file, and by `require`, because reading a configuration waits for nothing.
  */
-export function readTomlFile(file: string): JsonFile {
-  return readFile(file, parseToml);
+export function readTomlFile(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  return readFile(file, problems, parseToml);
 }
 
 /** The parsing half of `readTomlFile`. */
-export function parseToml(file: string, text: string): JsonFile {
+export function parseToml(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  const start = { file, line: 1, column: 1 };
   let parse: typeof import("smol-toml").parse;
   try {
     ({ parse } = createRequire(import.meta.url)("smol-toml"));
   } catch {
-    return broken(file, 1, 1, "This file was not read: the package smol-toml, which reads TOML, is missing.");
+    return report(problems, start, "This file was not read: the package smol-toml, which reads TOML, is missing.");
   }
-  let root: JsonNode;
   try {
-    root = nodeOf(parse(text), [], 0, keyPositions(text));
+    const root = nodeOf(parse(text), [], 0, keyPositions(text));
+    return { file, text, root, lineStarts: lineStartsOf(text) };
   } catch (thrown) {
     const { message, line, column }: Partial<TomlError> = thrown instanceof Error ? thrown : {};
-    if (line === undefined || column === undefined)
-      return broken(file, 1, 1, "This file is nested too deeply to be read.");
+    if (line === undefined || column === undefined) {
+      return report(problems, start, "This file is nested too deeply to be read.");
+    }
     // Nothing but the first line: below it stand lines of the file.
     const what = message?.split("\n")[0]?.replace(/^Invalid TOML document: |\.$/g, "") ?? "it is not valid TOML here";
-    return broken(file, line, column, `This file is not used because of a mistake in its syntax: ${what}.`);
+    return report(
+      problems,
+      { file, line, column },
+      `This file is not used because of a mistake in its syntax: ${what}.`,
+    );
   }
-  if (root.children?.length === 0) return { kind: "absent" };
-  return { kind: "document", document: { file, text, root, lineStarts: lineStartsOf(text) } };
-}
-
-function broken(file: string, line: number, column: number, message: string): JsonFile {
-  return { kind: "broken", problem: { file, line, column, severity: "error", message } };
 }
 
 /** What has no place of its own, such as a value in an inline table, stands where its owner does. */
