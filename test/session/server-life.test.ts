@@ -34,7 +34,7 @@ test("[S1-47] a call over its time is not made again", async () => {
   const { server, session } = await sessionWith(
     home,
     { on: { "tools/call": { silent: true } } },
-    { requestTimeoutMs: 300 },
+    { tool_timeout_sec: 0.3 },
   );
   await using _ = session;
   const { text, details } = await mcp(session, call);
@@ -64,7 +64,7 @@ test("[S3-51] [S3-52] [S3-53] requestTimeoutMs is the limit of connecting, listi
     fakeHttp({ on: { "tools/list": silent } }),
     fakeHttp({ on: { "tools/call": silent } }),
   ]);
-  const entry = (url: string) => ({ url, requestTimeoutMs: 500, protocolVersion: "2025-11-25" });
+  const entry = (url: string) => ({ url, requestTimeoutMs: 1_500, protocolVersion: "2025-11-25" });
   home.write({
     mcp: { mcpServers: { c: entry(connecting.url), l: entry(listing.url), t: entry(calling.url) } },
   });
@@ -74,10 +74,10 @@ test("[S3-51] [S3-52] [S3-53] requestTimeoutMs is the limit of connecting, listi
     mcp(session, { action: "list_tools", server: "l" }),
     mcp(session, { action: "call", server: "t", tool: "echo" }),
   ]);
-  expect(texts.map(({ text }) => /`[^`]+` timed out after 0\.5s/.exec(text)?.[0])).toEqual([
-    "`initialize` timed out after 0.5s",
-    "`tools/list` timed out after 0.5s",
-    "`tools/call` timed out after 0.5s",
+  expect(texts.map(({ text }) => /`[^`]+` timed out after 1\.5s/.exec(text)?.[0])).toEqual([
+    "`initialize` timed out after 1.5s",
+    "`tools/list` timed out after 1.5s",
+    "`tools/call` timed out after 1.5s",
   ]);
   await session.close();
   await Promise.all([connecting, listing, calling].map((server) => server.close()));
