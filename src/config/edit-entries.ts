@@ -21,9 +21,9 @@ export type EntryEdit =
 
 /**
  * Why a file was not changed: it has the entry already, it has none of that name, it cannot be edited (its syntax or
- * its shape), or the system refused.
+ * its shape), or the system refused, or nobody waits any more.
  */
-export type EditFailure = "exists" | "missing" | "broken" | "failed";
+export type EditFailure = "exists" | "missing" | "broken" | "failed" | "cancelled";
 
 /** `message` is a sentence that names the file and holds no configured value. */
 export class EditError extends Error {

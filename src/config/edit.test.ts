@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmdirSync,
   statSync,
   symlinkSync,
   utimesSync,
@@ -276,6 +277,22 @@ describe("writing", () => {
     utimesSync(join(home, ".mcp.json.x.pi-mcp.tmp"), old, old);
     await editConfig(file, [NEW]);
     expect(readdirSync(home).sort()).toEqual([".mcp.json.young.pi-mcp.tmp", "mcp.json"]);
+  });
+
+  it("waits for a lock that is held, until nobody waits for it", async () => {
+    const file = testHome().write("mcp.json", COMMENTED);
+    // Its time lies ahead, so it does not become stale here.
+    const ahead = new Date(Date.now() + 3_600_000);
+    mkdirSync(`${file}.lock`);
+    utimesSync(`${file}.lock`, ahead, ahead);
+    const interrupt = new AbortController();
+    const waiting = editConfig(file, [NEW], interrupt.signal);
+    const patient = editConfig(file, [NEW]);
+    interrupt.abort();
+    await expect(waiting).rejects.toMatchObject({ reason: "cancelled" });
+    expect(readFileSync(file, "utf8")).toBe(COMMENTED);
+    rmdirSync(`${file}.lock`);
+    expect(await patient).toMatchObject({ isChanged: true });
   });
 
   it("does not write when nothing changes", async () => {

@@ -1,5 +1,6 @@
 import { accessSync, constants, mkdirSync, readFileSync, statSync } from "node:fs";
 import { dirname } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../error.ts";
 import { brokenFile, EditError, type EntryEdit, editEntries, findEntries } from "./edit-entries.ts";
 import { decode, parseJson, readJsonFile } from "./json-file.ts";
@@ -24,8 +25,11 @@ export interface EditedFile {
 /** A lock whose holder has not been heard of for so long is taken over. An edit takes a few milliseconds. */
 const STALE_MS = 5_000;
 
-/** Together at least 20 seconds: as long as a lock may be stale, and 20 others before us. */
-const LOCK_RETRIES = { retries: 400, factor: 1, minTimeout: 50, maxTimeout: 100, randomize: true };
+/** As long as a lock may be stale, and many others before us. */
+const LOCK_PATIENCE_MS = 30_000;
+
+/** How often a lock is asked for, with chance in it so that those who wait do not ask in step. */
+const lockPauseMs = () => 20 + Math.random() * 60;
 
 /** How often a file that another program changes meanwhile is read anew. */
 const MAX_ATTEMPTS = 5;
@@ -33,15 +37,15 @@ const MAX_ATTEMPTS = 5;
 /**
  * Changes the entries of an mcp.json or settings.json, all or none, and nothing else in it. One process at a time; the
  * file is replaced in one step; one that does not parse is left alone. Values are written as they are given: nothing is
- * expanded. Throws EditError with a sentence that names the file, with line and column where it is about a place.
+ * expanded. Throws EditError with a sentence that names the file, with line and column where it is about a place. The signal ends waiting for others.
  */
-export async function editConfig(file: string, edits: readonly EntryEdit[]): Promise<EditedFile> {
+export async function editConfig(file: string, edits: readonly EntryEdit[], signal?: AbortSignal): Promise<EditedFile> {
   try {
     const target = targetOf(file);
     // Only what adds may create; there is nothing to lock or to remove beside a folder that is not there.
     if (edits.some(({ kind }) => kind === "put")) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     else if (readBytes(target) === undefined) editEntries(target, "", edits);
-    const unlock = await lock(target);
+    const unlock = await lock(target, signal);
     try {
       removeLeftovers(target, STALE_MS);
       for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -57,23 +61,35 @@ export async function editConfig(file: string, edits: readonly EntryEdit[]): Pro
   }
 }
 
-/** The lock is a folder beside the file, as other programs that use the same library have it. */
-async function lock(target: string): Promise<() => Promise<void>> {
+/** The lock is a folder beside the file, as other programs that use the same library have it. Throws EditError. */
+async function lock(target: string, signal: AbortSignal | undefined): Promise<() => Promise<void>> {
+  const deadline = performance.now() + LOCK_PATIENCE_MS;
+  for (;;) {
+    if (signal?.aborted) throw new EditError("cancelled", `${target}: interrupted; nothing was written.`);
+    const release = await tryLock(target);
+    if (release !== undefined) return () => release().catch(() => {});
+    if (performance.now() > deadline) {
+      const message = `${target} is locked by another program (${target}.lock); nothing was written. Try again.`;
+      throw new EditError("failed", message);
+    }
+    await sleep(lockPauseMs());
+  }
+}
+
+/** `undefined` when somebody else has it. The library's own retries would also wait out a folder that is read-only. */
+async function tryLock(target: string): Promise<(() => Promise<void>) | undefined> {
   const { lock: acquire } = await import("proper-lockfile");
   try {
-    const release = await acquire(target, {
+    return await acquire(target, {
       // The file itself may not exist yet, and links have been followed.
       realpath: false,
       stale: STALE_MS,
-      retries: LOCK_RETRIES,
       // Somebody took it over: the look at the file right before it is replaced is what counts then.
       onCompromised: () => {},
     });
-    return () => release().catch(() => {});
   } catch (thrown) {
-    if ((thrown as NodeJS.ErrnoException).code !== "ELOCKED") throw thrown;
-    const message = `${target} is locked by another program (${target}.lock); nothing was written. Try again.`;
-    throw new EditError("failed", message);
+    if ((thrown as NodeJS.ErrnoException).code === "ELOCKED") return undefined;
+    throw thrown;
   }
 }
 

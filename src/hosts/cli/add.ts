@@ -42,6 +42,7 @@ export const add: Command = {
     const edited = await edit(
       file,
       servers.map(({ name, entry }) => ({ kind: "put", name, entry, replace: values.force === true })),
+      input.options.signal,
     );
     for (const remark of remarks) console.error(`pi-mcp: ${remark}.`);
     for (const { name, position } of edited.servers) {

@@ -24,15 +24,16 @@ export function fileToEdit(values: OptionValues): string {
 }
 
 /** Edits; what is the caller's mistake becomes the error with the right exit code. */
-export async function edit(file: string, edits: readonly EntryEdit[]): Promise<EditedFile> {
+export async function edit(file: string, edits: readonly EntryEdit[], signal: AbortSignal): Promise<EditedFile> {
   try {
-    return await editConfig(file, edits);
+    return await editConfig(file, edits, signal);
   } catch (thrown) {
     if (!(thrown instanceof EditError)) throw thrown;
     if (thrown.reason === "exists") throw new UsageError(`${thrown.message} To replace it, add --force`);
     if (thrown.reason === "missing" && thrown.server !== undefined) {
       throw new McpServerError(thrown.server, "unknown-server", `${thrown.message}${elsewhere(thrown.server)}`);
     }
+    if (thrown.reason === "cancelled") throw new McpServerError(edits[0]?.name ?? "", "cancelled", thrown.message);
     throw thrown;
   }
 }

@@ -9,7 +9,7 @@ export const remove: Command = {
   options: FILE_OPTION,
   async run(input) {
     const name = onlyName("remove", input);
-    const { file } = await edit(fileToEdit(input.values), [{ kind: "remove", name }]);
+    const { file } = await edit(fileToEdit(input.values), [{ kind: "remove", name }], input.options.signal);
     input.terminal.write(`removed ${quote(name)} from ${file}\n`);
     const other = serverInUse(name)?.source;
     if (other !== undefined)

@@ -13,7 +13,11 @@ function switchCommand(word: "enable" | "disable", on: boolean, meaning: string)
     options: FILE_OPTION,
     async run(input) {
       const name = onlyName(word, input);
-      const { file, isChanged, servers } = await edit(fileToEdit(input.values), [{ kind: "switch", name, on }]);
+      const { file, isChanged, servers } = await edit(
+        fileToEdit(input.values),
+        [{ kind: "switch", name, on }],
+        input.options.signal,
+      );
       const where = `${servers[0]?.position?.file ?? file}:${servers[0]?.position?.line ?? 1}`;
       input.terminal.write(
         isChanged ? `${word}d ${quote(name)}: ${where}\n` : `${quote(name)} was ${word}d already: ${where}\n`,
