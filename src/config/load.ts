@@ -1,8 +1,7 @@
-import { readMcpJsonFiles } from "./mcp-json.ts";
 import { configPaths, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig } from "./record.ts";
-import { readSettingsFile } from "./settings.ts";
+import { readServerFiles } from "./server-files.ts";
 
 /**
  * Reads every source of servers and never throws: what is wrong is in `problems`, and the rest works. The servers are
@@ -14,8 +13,8 @@ export function loadConfig(user: UserEnvironment): LoadedConfig {
   const paths = configPaths(user);
   const problems: ConfigProblem[] = [];
   const servers = new Map<string, ServerConfig>();
-  for (const server of readSettingsFile(paths.settings, problems)) servers.set(server.name, server);
-  for (const server of readMcpJsonFiles(paths.mcpJson, problems)) {
+  for (const server of readServerFiles([paths.settings], "settings", problems)) servers.set(server.name, server);
+  for (const server of readServerFiles(paths.mcpJson, "mcpjson", problems)) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));

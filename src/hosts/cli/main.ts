@@ -41,7 +41,7 @@ async function run(argv: string[], command: Command | undefined, terminal: Termi
     throw new UsageError(`unknown command \`${words[0]}\` (there are: ${names})`);
   }
   const interrupt = new AbortController();
-  const onInterrupt = () => (interrupt.signal.aborted ? process.exit(130) : interrupt.abort());
+  const onInterrupt = () => (interrupt.signal.aborted ? process.exit(EXIT_OF_CATEGORY.cancelled) : interrupt.abort());
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onInterrupt);
   const options = { signal: interrupt.signal, ...limitOf(textOption(values, "timeout")) };

@@ -1,26 +1,26 @@
 import { type Entry, readEntries } from "./entries.ts";
 import { readJsonFile } from "./json-file.ts";
-import type { ConfigProblem, ServerConfig } from "./record.ts";
+import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
 
 /**
- * The servers of the mcp.json files, which are given from low to high. An entry of a higher file replaces the lower
- * one whole, so a new address never gets the old one's credentials; only an entry that names no transport at all (no
- * `command`, `url` or `type`) changes just the fields it has: `{"disabled": true}` switches a server off.
+ * The servers under `mcpServers` of files that are given from low to high; all other keys are somebody else's business. An
+ * entry of a higher file replaces the lower one whole, so a new address never gets the old one's credentials; only an entry
+ * that names no transport at all (no `command`, `url` or `type`) changes just the fields it has: `{"disabled": true}`
+ * switches a server off.
  */
-export function readMcpJsonFiles(files: readonly string[], problems: ConfigProblem[]): ServerConfig[] {
+export function readServerFiles(files: readonly string[], origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
   const merged = new Map<string, Entry>();
   for (const file of files) {
-    const read = readJsonFile(file);
-    if (read.kind === "broken") problems.push(read.problem);
-    if (read.kind !== "document") continue;
-    for (const [name, entry] of readEntries(read.document, problems)) {
+    const document = readJsonFile(file, problems);
+    if (document === undefined) continue;
+    for (const [name, entry] of readEntries(document, problems)) {
       const lower = merged.get(name);
       merged.set(name, lower !== undefined && isOverride(entry) ? override(lower, entry) : entry);
     }
   }
   return [...merged.values()]
-    .map((entry) => readServer(entry, "mcpjson", problems))
+    .map((entry) => readServer(entry, origin, problems))
     .filter((server) => server !== undefined);
 }
 
