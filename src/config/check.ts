@@ -21,13 +21,12 @@ export function checkFile(file: string, exists: boolean): CheckedFile {
   const at = { file, line: 1, column: 1 };
   if (!exists)
     return { file, servers: [], problems: [{ ...at, severity: "error", message: "There is no such file." }] };
-  const read = readJsonFile(file);
-  if (read.kind === "broken") return { file, servers: [], problems: [read.problem] };
-  if (read.kind === "absent") return { file, servers: [], problems };
-  const servers = readDocument(read.document, originOf(file), problems);
-  if (problems.length === 0 && !fieldsOf(read.document, read.document.root).has("mcpServers")) {
+  const document = readJsonFile(file, problems);
+  if (document === undefined) return { file, servers: [], problems };
+  const servers = readDocument(document, originOf(file), problems);
+  if (problems.length === 0 && !fieldsOf(document, document.root).has("mcpServers")) {
     const message = 'This file has no "mcpServers", so no server is configured in it.';
-    problems.push({ ...positionOf(read.document, read.document.root), severity: "warning", message });
+    problems.push({ ...positionOf(document, document.root), severity: "warning", message });
   }
   return { file, servers, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
@@ -43,10 +42,9 @@ export function checkEntry(file: string, name: string, entry: JsonObject): Check
   const problems: ConfigProblem[] = [];
   const { disabled: _, enabled: __, ...fields } = entry;
   const text = JSON.stringify({ mcpServers: { [name]: fields } });
-  const parsed = parseJson(file, text);
-  if (parsed.kind !== "document")
-    return { target: undefined, problems: parsed.kind === "broken" ? [parsed.problem] : [] };
-  const [server] = readDocument(parsed.document, originOf(file), problems);
+  const document = parseJson(file, text, problems);
+  if (document === undefined) return { target: undefined, problems };
+  const [server] = readDocument(document, originOf(file), problems);
   return { target: server?.target, problems };
 }
 

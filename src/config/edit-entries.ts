@@ -5,7 +5,7 @@ import { fieldsOf, isDisabled } from "./entries.ts";
 import { insertMember, newDocument, removeMember, replaceValue } from "./json-edit.ts";
 import { type JsonDocument, type JsonNode, parseJson, positionOf } from "./json-file.ts";
 import { formatProblem, quote } from "./problems.ts";
-import type { FilePosition } from "./record.ts";
+import type { ConfigProblem, FilePosition } from "./record.ts";
 import { trimHidden } from "./white-space.ts";
 
 export type EntryEdit =
@@ -162,13 +162,16 @@ function used(document: JsonDocument, found: readonly FoundEntry[]): FoundEntry 
 
 /** Throws EditError with the place of the mistake for a text that does not parse; `undefined` for one without a value. */
 function parse(file: string, text: string): JsonDocument | undefined {
-  const parsed = parseJson(file, text);
-  if (parsed.kind === "broken") throw brokenFile(formatProblem(parsed.problem));
-  return parsed.kind === "document" ? parsed.document : undefined;
+  const problems: ConfigProblem[] = [];
+  const document = parseJson(file, text, problems);
+  assertSound(problems);
+  return document;
 }
 
-export function brokenFile(where: string): EditError {
-  return new EditError("broken", `${where} Nothing was written: mend the file first.`);
+/** Throws EditError with the place of the first mistake. */
+export function assertSound([problem]: readonly ConfigProblem[]): void {
+  if (problem === undefined) return;
+  throw new EditError("broken", `${formatProblem(problem)} Nothing was written: mend the file first.`);
 }
 
 function unfit(document: JsonDocument, node: JsonNode, why: string): EditError {

@@ -2,10 +2,9 @@ import { accessSync, constants, mkdirSync, readFileSync, statSync } from "node:f
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../error.ts";
-import { brokenFile, EditError, type EntryEdit, editEntries, findEntries } from "./edit-entries.ts";
+import { assertSound, EditError, type EntryEdit, editEntries, findEntries } from "./edit-entries.ts";
 import { decode, parseJson, readJsonFile } from "./json-file.ts";
-import { formatProblem } from "./problems.ts";
-import type { FilePosition } from "./record.ts";
+import type { ConfigProblem, FilePosition } from "./record.ts";
 import { removeLeftovers, replaceFile, targetOf } from "./replace-file.ts";
 
 export interface EditedServer {
@@ -137,16 +136,17 @@ function editOnce(target: string, edits: readonly EntryEdit[]): EditedFile | und
 }
 
 function positionIn(file: string, text: string, name: string): { position?: FilePosition } {
-  const parsed = parseJson(file, text);
-  const found = parsed.kind === "document" ? findEntries(parsed.document, name).at(-1) : undefined;
+  const document = parseJson(file, text, []);
+  const found = document && findEntries(document, name).at(-1);
   return found === undefined ? {} : { position: found.position };
 }
 
 /** `undefined` for a file that does not exist. What reading it refuses (size, kind, encoding) is refused here too. */
 function readBytes(target: string): Buffer | undefined {
   if (statSync(target, { throwIfNoEntry: false }) === undefined) return undefined;
-  const read = readJsonFile(target);
-  if (read.kind === "broken") throw brokenFile(formatProblem(read.problem));
+  const problems: ConfigProblem[] = [];
+  readJsonFile(target, problems);
+  assertSound(problems);
   return readFileSync(target);
 }
 

@@ -1,6 +1,7 @@
 import { getNodeValue } from "jsonc-parser";
 import type { JsonObject } from "../protocol/types.ts";
 import { isReference, MASK, maskArg, maskUrl, maskValues } from "./display.ts";
+import { isObject } from "./is-object.ts";
 import type { JsonNode } from "./json-file.ts";
 import { looksSecret, mapAddresses } from "./secrets.ts";
 import { holdsVariable } from "./variables.ts";
@@ -51,8 +52,4 @@ function maskWhole(value: unknown): unknown {
 
 function mapValues(object: JsonObject, change: (value: unknown, key: string) => unknown): JsonObject {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, change(value, key)]));
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,9 @@
 import { getNodeValue } from "jsonc-parser";
 import type { JsonObject } from "../protocol/types.ts";
 import { FIELDS } from "./fields.ts";
+import { isObject } from "./is-object.ts";
 import { parseJson } from "./json-file.ts";
+import type { ConfigProblem } from "./record.ts";
 
 /** One server of a pasted snippet, as an entry of an mcp.json. */
 export interface SnippetServer {
@@ -39,20 +41,18 @@ export function readSnippet(text: string): SnippetServer[] {
 
 function parse(text: string): JsonObject {
   const trimmed = text.trim().replace(/,$/, "");
-  const parsed = parseJson("the snippet", trimmed);
+  const problems: ConfigProblem[] = [];
+  const whole = parseJson("the snippet", trimmed, problems);
   // Documentation often shows only `"name": { … }`.
-  const inBraces =
-    parsed.kind === "document" && parsed.document.root.type === "object"
-      ? parsed
-      : parseJson("the snippet", `{${trimmed}\n}`);
-  const usable = inBraces.kind === "document" ? inBraces : parsed;
-  if (usable.kind === "broken") {
-    const { line, column, message } = usable.problem;
+  const document = whole?.root.type === "object" ? whole : (parseJson("the snippet", `{${trimmed}\n}`, []) ?? whole);
+  const [problem] = problems;
+  if (document === undefined && problem !== undefined) {
+    const { line, column, message } = problem;
     throw new SnippetError(
       `the snippet is not JSON (line ${line}, column ${column}): ${message.replace(/^.*?: |\.$/g, "")}`,
     );
   }
-  const value: unknown = usable.kind === "document" ? getNodeValue(usable.document.root) : undefined;
+  const value: unknown = document && getNodeValue(document.root);
   if (!isObject(value)) throw new SnippetError("the snippet must be a JSON object");
   return value;
 }
@@ -193,8 +193,4 @@ function respellText(text: string, remarks: string[]): string {
       remarks.push(`${written} is not known here; write a path in its place`);
       return written;
     });
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

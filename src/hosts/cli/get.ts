@@ -3,7 +3,8 @@ import { fieldsOf, isDisabled } from "../../config/entries.ts";
 import { readJsonFile } from "../../config/json-file.ts";
 import { maskEntry } from "../../config/mask-entry.ts";
 import { configPaths } from "../../config/paths.ts";
-import { quote } from "../../config/problems.ts";
+import { formatProblem, quote } from "../../config/problems.ts";
+import type { ConfigProblem } from "../../config/record.ts";
 import { sanitizeText } from "../../content/sanitize.ts";
 import { McpServerError } from "../../error.ts";
 import { type Command, onlyName } from "./command.ts";
@@ -40,13 +41,10 @@ interface Row {
 }
 
 function entriesIn(file: string, name: string): Row[] {
-  const read = readJsonFile(file);
-  if (read.kind === "broken") {
-    const { line, column, message } = read.problem;
-    console.error(`pi-mcp: ${file}:${line}:${column}: ${message}`);
-  }
-  if (read.kind !== "document") return [];
-  const { document } = read;
+  const problems: ConfigProblem[] = [];
+  const document = readJsonFile(file, problems);
+  for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
+  if (document === undefined) return [];
   return findEntries(document, name).map(({ position, value }) => ({
     file,
     line: position.line,
