@@ -1,10 +1,11 @@
 import { basename } from "node:path";
 import type { JsonObject } from "../protocol/types.ts";
-import { fieldsOf, readEntries } from "./entries.ts";
-import { type JsonDocument, parseJson, positionOf, readJsonFile } from "./json-file.ts";
+import { readEntries } from "./entries.ts";
+import { type JsonDocument, parseJson } from "./json-file.ts";
 import type { ConfigProblem, Origin, ServerConfig, ServerTarget } from "./record.ts";
 import { credentialsOf } from "./secrets.ts";
 import { readServer } from "./server.ts";
+import { readFile } from "./server-files.ts";
 import { secretsOf } from "./target-secrets.ts";
 import { holdsVariable } from "./variables.ts";
 
@@ -21,13 +22,9 @@ export function checkFile(file: string, exists: boolean): CheckedFile {
   const at = { file, line: 1, column: 1 };
   if (!exists)
     return { file, servers: [], problems: [{ ...at, severity: "error", message: "There is no such file." }] };
-  const document = readJsonFile(file, problems);
+  const document = readFile(file, problems);
   if (document === undefined) return { file, servers: [], problems };
   const servers = readDocument(document, originOf(file), problems);
-  if (problems.length === 0 && !fieldsOf(document, document.root).has("mcpServers")) {
-    const message = 'This file has no "mcpServers", so no server is configured in it.';
-    problems.push({ ...positionOf(document, document.root), severity: "warning", message });
-  }
   return { file, servers, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
@@ -49,20 +46,20 @@ export function checkEntry(file: string, name: string, entry: JsonObject): Check
 }
 
 function readDocument(document: JsonDocument, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
-  return [...readEntries(document, problems).values()]
+  return [...readEntries(document, problems, origin === "mcpjson").values()]
     .map((entry) => readServer(entry, origin, problems))
     .filter((server) => server !== undefined);
 }
 
 function originOf(file: string): Origin {
-  return basename(file) === "settings.json" ? "settings" : "mcpjson";
+  return /^settings\.(?:json|toml)$/.test(basename(file)) ? "settings" : "mcpjson";
 }
 
 /** Where a target has secrets in plain text, as words for a person, and the variable each could be put into. */
 export function plainSecrets(target: ServerTarget): string[] {
   const maps = target.kind === "stdio" ? { env: target.env } : { headers: target.headers };
   const secrets = new Set(secretsOf(target).flatMap(({ value, isSecret }) => (isSecret ? [value] : [])));
-  const isPlain = (value: string) => value !== "" && !holdsVariable(value);
+  const isPlain = (value: string) => value !== "" && !holdsVariable(value, "all");
   const named = Object.entries(maps).flatMap(([field, map]) =>
     Object.entries(map)
       .filter(([, value]) => secrets.has(value) && isPlain(credentialsOf(value)))

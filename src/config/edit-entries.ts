@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { getNodeValue } from "jsonc-parser";
 import type { JsonObject } from "../protocol/types.ts";
-import { fieldsOf, isDisabled } from "./entries.ts";
+import { fieldsOf, isDisabled, SWITCHED_OFF } from "./entries.ts";
 import { insertMember, newDocument, removeMember, replaceValue } from "./json-edit.ts";
 import { type JsonDocument, type JsonNode, parseJson, positionOf } from "./json-file.ts";
+import { CONTAINERS } from "./known-fields.ts";
 import { formatProblem, quote } from "./problems.ts";
 import type { ConfigProblem, FilePosition } from "./record.ts";
 import { trimHidden } from "./white-space.ts";
@@ -50,11 +51,22 @@ export interface FoundEntry {
 /** The entries of a name; of several the later is used in an object, and the one that is switched on in an array. */
 export function findEntries(document: JsonDocument, name: string): FoundEntry[] {
   if (document.root.type !== "object") return [];
-  const container = fieldsOf(document, document.root).get("mcpServers")?.value;
+  return containersOf(document).flatMap((container) => entriesIn(document, container, name));
+}
+
+/** The values of the keys under which servers stand; mostly there is one. */
+function containersOf(document: JsonDocument): JsonNode[] {
+  if (document.root.type !== "object") return [];
+  return [...fieldsOf(document, document.root)].flatMap(([key, { value }]) =>
+    CONTAINERS.includes(key) ? [value] : [],
+  );
+}
+
+function entriesIn(document: JsonDocument, container: JsonNode, name: string): FoundEntry[] {
   const found: FoundEntry[] = [];
-  for (const member of container?.children ?? []) {
-    const [key, value] = container?.type === "object" ? (member.children ?? []) : [nameOf(document, member), member];
-    if (container === undefined || key?.type !== "string" || value === undefined) continue;
+  for (const member of container.children ?? []) {
+    const [key, value] = container.type === "object" ? (member.children ?? []) : [nameOf(document, member), member];
+    if (key?.type !== "string" || value === undefined) continue;
     if (trimHidden(String(key.value)) !== name) continue;
     found.push({ position: positionOf(document, member), container, member, value });
   }
@@ -101,7 +113,7 @@ function put(
     return replaceValue(document, existing.value, value);
   }
   if (document.root.type !== "object") throw unfit(document, document.root, 'it must hold an object with "mcpServers"');
-  const list = fieldsOf(document, document.root).get("mcpServers")?.value;
+  const [list] = containersOf(document);
   if (list === undefined) return insertMember(document, document.root, servers);
   if (list.type === "object") return insertMember(document, list, { key: name, value: entry });
   if (list.type === "array") return insertMember(document, list, { value: { name, ...entry } });
@@ -135,6 +147,9 @@ function switchTo(
     );
   }
   const fields = fieldsOf(document, entry.value);
+  const inList = on ? switchedOffIn(document, name) : undefined;
+  if (inList !== undefined)
+    throw unfit(document, inList, `server ${quote(name)} is switched off in this list; take it out`);
   if (isDisabled(fields) !== on) return document.text;
   const disabled = fields.get("disabled")?.value;
   const enabled = fields.get("enabled")?.value;
@@ -150,6 +165,12 @@ function switchTo(
   if (disabled !== undefined) return replaceValue(document, disabled, true);
   if (enabled !== undefined) return replaceValue(document, enabled, false);
   return insertMember(document, entry.value, { key: "disabled", value: true });
+}
+
+/** Other programs' lists of what is switched off, with this name in one. */
+function switchedOffIn(document: JsonDocument, name: string): JsonNode | undefined {
+  const keys = fieldsOf(document, document.root);
+  return SWITCHED_OFF.flatMap((key) => keys.get(key)?.value.children ?? []).find((item) => item.value === name);
 }
 
 /** The one that counts. */
@@ -188,13 +209,13 @@ function assertNothingElse(file: string, before: JsonDocument | undefined, edite
 }
 
 function valueWithout(document: JsonDocument | undefined, name: string): unknown {
-  if (document === undefined) return { mcpServers: [] };
-  const root: unknown = getNodeValue(document.root);
-  const list = fieldsOf(document, document.root).get("mcpServers")?.value;
+  if (document === undefined) return [[], []];
   const own = new Set(findEntries(document, name).map(({ member }) => member));
-  const others = (list?.children ?? []).filter((member) => !own.has(member));
-  const values = others.map((member) =>
-    member.type === "property" ? member.children?.map((node) => getNodeValue(node) as unknown) : getNodeValue(member),
-  );
-  return { ...(root as object), mcpServers: values };
+  const others = containersOf(document).flatMap((list) => (list.children ?? []).filter((member) => !own.has(member)));
+  const fields = [...fieldsOf(document, document.root)].filter(([key]) => !CONTAINERS.includes(key));
+  return [others.map(plain), fields.map(([key, { value }]) => [key, plain(value)])];
+}
+
+function plain(node: JsonNode): unknown {
+  return node.type === "property" ? node.children?.map(plain) : getNodeValue(node);
 }

@@ -41,6 +41,8 @@ const MAX_ATTEMPTS = 5;
 export async function editConfig(file: string, edits: readonly EntryEdit[], signal?: AbortSignal): Promise<EditedFile> {
   try {
     const target = targetOf(file);
+    if (target.endsWith(".toml"))
+      throw new EditError("broken", `${file} is TOML; only JSON is edited, change it by hand.`);
     // Only what adds may create; there is nothing to lock or to remove beside a folder that is not there.
     if (edits.some(({ kind }) => kind === "put")) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
     else if (readBytes(target) === undefined) editEntries(target, "", edits);

@@ -23,6 +23,13 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
  * server off.
  */
 export function readJsonFile(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  return readFile(file, problems, parseJson);
+}
+
+export type Parse = (file: string, text: string, problems: ConfigProblem[]) => JsonDocument | undefined;
+
+/** Reads a file in any of the formats; one that cannot be read gives a problem, and none at all is no problem. */
+export function readFile(file: string, problems: ConfigProblem[], parse: Parse): JsonDocument | undefined {
   const start = { file, line: 1, column: 1 };
   let text: string;
   try {
@@ -36,7 +43,7 @@ export function readJsonFile(file: string, problems: ConfigProblem[]): JsonDocum
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     return report(problems, start, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
-  return parseJson(file, text, problems);
+  return parse(file, text, problems);
 }
 
 /** The parsing half of `readJsonFile`. */
@@ -64,7 +71,7 @@ export function positionOf(document: JsonDocument, node: JsonNode): FilePosition
   return positionAt(document.file, document.lineStarts, node.offset);
 }
 
-function lineStartsOf(text: string): number[] {
+export function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
   return starts;
@@ -91,7 +98,7 @@ export function decode(bytes: Uint8Array): string {
   return new TextDecoder(utf16, { fatal: true }).decode(bytes);
 }
 
-function report(problems: ConfigProblem[], position: FilePosition, message: string): undefined {
+export function report(problems: ConfigProblem[], position: FilePosition, message: string): undefined {
   problems.push({ ...position, severity: "error", message });
 }
 

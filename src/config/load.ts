@@ -5,16 +5,17 @@ import { readServerFiles } from "./server-files.ts";
 
 /**
  * Reads every source of servers and never throws: what is wrong is in `problems`, and the rest works. The servers are
- * sorted by name, in the same order in every locale. Of two sources with one name, the settings file wins.
+ * sorted by name, in the same order in every locale. Of two sources with one name, the settings files win.
  *
  * Files inside a project are not read: they are not the person's own, and a server is a program that runs.
  */
 export function loadConfig(user: UserEnvironment): LoadedConfig {
-  const paths = configPaths(user);
+  const { settings, settingsToml, mcpJson } = configPaths(user);
   const problems: ConfigProblem[] = [];
   const servers = new Map<string, ServerConfig>();
-  for (const server of readServerFiles([paths.settings], "settings", problems)) servers.set(server.name, server);
-  for (const server of readServerFiles(paths.mcpJson, "mcpjson", problems)) {
+  for (const server of readServerFiles([settings, settingsToml], "settings", problems))
+    servers.set(server.name, server);
+  for (const server of readServerFiles(mcpJson, "mcpjson", problems)) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));

@@ -46,7 +46,7 @@ function mask(key: string, value: unknown, secrets: Readonly<Record<string, stri
 /** `${TOKEN}` and `Bearer ${TOKEN}` give nothing away; `false` and `8080` as texts neither do, but nobody can tell. */
 function maskWhole(value: unknown): unknown {
   if (isObject(value)) return mapValues(value, maskWhole);
-  if (value === "" || (typeof value === "string" && isReference(value) && holdsVariable(value))) return value;
+  if (value === "" || (typeof value === "string" && isReference(value) && holdsVariable(value, "all"))) return value;
   return MASK;
 }
 

@@ -1,8 +1,8 @@
 import { getNodeValue } from "jsonc-parser";
 import type { JsonObject } from "../protocol/types.ts";
-import { FIELDS } from "./fields.ts";
 import { isObject } from "./is-object.ts";
 import { parseJson } from "./json-file.ts";
+import { KNOWN_FIELDS } from "./known-fields.ts";
 import type { ConfigProblem } from "./record.ts";
 
 /** One server of a pasted snippet, as an entry of an mcp.json. */
@@ -143,8 +143,8 @@ function normalise(fields: JsonObject): Pick<SnippetServer, "entry" | "remarks">
   if (typeof timeout === "number" && timeout >= MIN_TIMEOUT_MS) set("requestTimeoutMs", timeout);
   else set("timeout", timeout);
 
-  for (const [field, value] of own) if (FIELDS.has(field)) set(field, value);
-  const left = [...own.keys()].filter((field) => !FIELDS.has(field) && field !== "source");
+  for (const [field, value] of own) if (isOurs(field)) set(field, value);
+  const left = [...own.keys()].filter((field) => !isOurs(field) && field !== "source");
   if (left.length > 0) remarks.push(`left out, since it means nothing here: ${left.join(", ")}`);
   return { entry: respell(entry, remarks) as JsonObject, remarks: [...new Set(remarks)] };
 
@@ -193,4 +193,10 @@ function respellText(text: string, remarks: string[]): string {
       remarks.push(`${written} is not known here; write a path in its place`);
       return written;
     });
+}
+
+/** Whether a field means something here, if only to pi's other clients. */
+function isOurs(field: string): boolean {
+  const use = KNOWN_FIELDS.get(field)?.use;
+  return use === "acts" || use === "tolerated";
 }

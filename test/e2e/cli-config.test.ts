@@ -334,6 +334,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
         `absent  ${join(home.home, ".config", "mcp", "mcp.json")}`,
         `read    ${mcpJson(home)}`,
         `read    ${settings}`,
+        `absent  ${join(home.agentDir, "settings.toml")}`,
         "",
         "both  stdio: high",
         `  ${settings}:3:5`,
@@ -387,7 +388,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
     expect(await cli(node, home, "validate", good)).toEqual({ code: 0, stdout: "", stderr: "" });
     expect(await cli(node, home, "validate", odd)).toMatchObject({
       code: 0,
-      stdout: expect.stringMatching(/^odd\.json:1:1: warning: /),
+      stdout: expect.stringMatching(/^odd\.json:1:2: warning: /),
     });
     const all = await cli(node, home, "validate", good, wrong, broken, "none.json");
     expect(all.code).toBe(1);

@@ -19,7 +19,10 @@ export const config: Command = {
     if (allWords(input).length > 0) throw new UsageError("config takes no words");
     const user = userEnvironment();
     const paths = configPaths(user);
-    const files = [...paths.mcpJson, paths.settings].map((path) => ({ path, exists: existsSync(path) }));
+    const files = [...paths.mcpJson, paths.settings, paths.settingsToml].map((path) => ({
+      path,
+      exists: existsSync(path),
+    }));
     const { servers, problems } = loadConfig(user);
     const rows = servers.map(rowOf);
     if (terminal.json) {

@@ -1,10 +1,10 @@
 import { findEntries } from "../../config/edit-entries.ts";
 import { fieldsOf, isDisabled } from "../../config/entries.ts";
-import { readJsonFile } from "../../config/json-file.ts";
 import { maskEntry } from "../../config/mask-entry.ts";
 import { configPaths } from "../../config/paths.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem } from "../../config/record.ts";
+import { readFile } from "../../config/server-files.ts";
 import { sanitizeText } from "../../content/sanitize.ts";
 import { McpServerError } from "../../error.ts";
 import { type Command, onlyName } from "./command.ts";
@@ -20,7 +20,10 @@ export const get: Command = {
     const name = onlyName("get", input);
     const { terminal, values } = input;
     const paths = configPaths(userEnvironment());
-    const files = values.file === undefined ? [paths.settings, ...[...paths.mcpJson].reverse()] : [fileToEdit(values)];
+    const files =
+      values.file === undefined
+        ? [paths.settingsToml, paths.settings, ...[...paths.mcpJson].reverse()]
+        : [fileToEdit(values)];
     const entries = files.flatMap((file) => entriesIn(file, name));
     if (entries.length === 0) {
       throw new McpServerError(name, "unknown-server", `no server ${quote(name)} in ${files.join(", ")}`);
@@ -42,7 +45,7 @@ interface Row {
 
 function entriesIn(file: string, name: string): Row[] {
   const problems: ConfigProblem[] = [];
-  const document = readJsonFile(file, problems);
+  const document = readFile(file, problems);
   for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
   if (document === undefined) return [];
   return findEntries(document, name).map(({ position, value }) => ({
