@@ -57,7 +57,7 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[], f
 const OWN_KEYS: ReadonlySet<string> = new Set(["$schema", "imports", "settings", "inputs", "autoEnableCodemode"]);
 
 /** Lists of names in which other programs note what is switched off. */
-const SWITCHED_OFF = ["disabledMcpServers", "disabled_mcp_servers", "disabledServers"];
+export const SWITCHED_OFF = ["disabledMcpServers", "disabled_mcp_servers", "disabledServers"];
 
 function readList(
   document: JsonDocument,

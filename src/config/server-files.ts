@@ -1,5 +1,5 @@
 import { type Entry, readEntries } from "./entries.ts";
-import { readJsonFile } from "./json-file.ts";
+import { type JsonDocument, readJsonFile } from "./json-file.ts";
 import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
 import { readTomlFile } from "./toml-file.ts";
@@ -13,7 +13,7 @@ import { readTomlFile } from "./toml-file.ts";
 export function readServerFiles(files: readonly string[], origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
   const merged = new Map<string, Entry>();
   for (const file of files) {
-    const document = file.endsWith(".toml") ? readTomlFile(file, problems) : readJsonFile(file, problems);
+    const document = readFile(file, problems);
     if (document === undefined) continue;
     for (const [name, entry] of readEntries(document, problems, file.endsWith("mcp.json"))) {
       const lower = merged.get(name);
@@ -23,6 +23,11 @@ export function readServerFiles(files: readonly string[], origin: Origin, proble
   return [...merged.values()]
     .map((entry) => readServer(entry, origin, problems))
     .filter((server) => server !== undefined);
+}
+
+/** A file's content, which its name says the kind of; `undefined` when there is none, or after reporting why not. */
+export function readFile(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  return file.endsWith(".toml") ? readTomlFile(file, problems) : readJsonFile(file, problems);
 }
 
 function isOverride({ fields }: Entry): boolean {
