@@ -22,29 +22,51 @@ export type JsonFile =
 /** No configuration is this large: whatever it is, parsing it would only delay the start of the agent. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
+/** The bytes of a file, so that what is judged and what is parsed are the same. */
+export type FileBytes =
+  | { readonly kind: "absent" }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
+  | { readonly kind: "broken"; readonly problem: ConfigProblem };
+
 /**
  * Reads JSON with comments and trailing commas. A byte order mark is skipped and UTF-16 with one is understood, as some
  * Windows editors write it. With a syntax error the file gives one problem at its place and nothing else: half a file
  * may lack the very line that switches a server off.
  */
 export function readJsonFile(file: string): JsonFile {
-  let text: string;
+  const read = readBytes(file);
+  return read.kind === "bytes" ? parseJsonBytes(file, read.bytes) : read;
+}
+
+/** The reading half of `readJsonFile`. */
+export function readBytes(file: string): FileBytes {
   try {
     const stat = statSync(file);
     if (!stat.isFile()) return broken({ file, line: 1, column: 1 }, "This is not a regular file, so it was not read.");
     if (stat.size > MAX_FILE_BYTES) {
       return broken({ file, line: 1, column: 1 }, "This file is larger than 16 MiB, so it was not read.");
     }
-    text = decode(readFileSync(file));
+    return { kind: "bytes", bytes: readFileSync(file) };
   } catch (thrown) {
     const code = errorCode(thrown);
     if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
     return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
-  return parseJson(file, text);
 }
 
 /** The parsing half of `readJsonFile`. */
+export function parseJsonBytes(file: string, bytes: Uint8Array): JsonFile {
+  let text: string;
+  try {
+    text = decode(bytes);
+  } catch (thrown) {
+    const code = errorCode(thrown);
+    return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
+  }
+  return parseJson(file, text);
+}
+
+/** Parses a text that was read from `file`. */
 export function parseJson(file: string, text: string): JsonFile {
   const errors: ParseError[] = [];
   let root: JsonNode | undefined;
@@ -95,7 +117,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(utf16, { fatal: true }).decode(bytes);
 }
 
-function broken(position: FilePosition, message: string): JsonFile {
+function broken(position: FilePosition, message: string): { kind: "broken"; problem: ConfigProblem } {
   return { kind: "broken", problem: { ...position, severity: "error", message } };
 }
 

@@ -15,7 +15,11 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
     registerCommand() {},
     on() {},
   } as unknown as PiApi;
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text) } };
+  const ctx = {
+    cwd: home.cwd,
+    hasUI: true,
+    ui: { notify: (text: string) => void told.push(text), confirm: async () => false },
+  };
   return { host: new PiHost(pi), ctx, tools, told };
 }
 

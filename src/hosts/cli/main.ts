@@ -6,6 +6,7 @@ import { call } from "./call.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 import { list } from "./list.ts";
 import type { Terminal } from "./terminal.ts";
+import { trust, trustList, trustRevoke } from "./trust.ts";
 
 const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell
 
@@ -14,11 +15,17 @@ const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell
   pi-mcp call <server> <tool> ['{"a": 1}']    call a tool, arguments as JSON
   pi-mcp call <server> <tool> [key=value …]   the same, typed by the tool's schema
 
+  pi-mcp trust                                what this project's files would run; asks whether to allow it
+  pi-mcp trust --yes                          allows it without asking, for scripts
+  pi-mcp trust --list                         what has been allowed or denied
+  pi-mcp trust --revoke [file]                forgets it, for one file or for all
+
   --json             print JSON, also for errors
   --timeout SECONDS  limit of a call without progress
   --version, --help
 
-Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json.
+Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json, and,
+once they are allowed, from .mcp.json, .pi/mcp.json and .pi/settings.json in the current folder.
 
 Exit codes: 0 done, 1 the tool reported an error, 2 wrong usage or arguments, 3 no such server, 4 the server cannot be
 reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9 denied, 10 anything
@@ -60,8 +67,13 @@ async function run(argv: string[], terminal: Terminal): Promise<number> {
       if (server === undefined || tool === undefined) throw new UsageError("call needs a server and a tool");
       return call(terminal, { server, tool, words: rest }, options);
     }
+    case "trust":
+      if (words.length > (values.revoke ? 1 : 0)) throw new UsageError("trust takes a file only with --revoke");
+      if (values.list) return trustList(terminal);
+      if (values.revoke) return trustRevoke(terminal, words[0]);
+      return trust(terminal, values.yes === true, interrupt.signal);
     default:
-      throw new UsageError(`unknown command \`${command}\` (there are: list, call)`);
+      throw new UsageError(`unknown command \`${command}\` (there are: list, call, trust)`);
   }
 }
 
@@ -73,6 +85,9 @@ function parse(argv: string[]) {
       options: {
         json: { type: "boolean" },
         timeout: { type: "string" },
+        list: { type: "boolean" },
+        revoke: { type: "boolean" },
+        yes: { type: "boolean" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean", short: "v" },
       },
