@@ -1,5 +1,15 @@
 import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
@@ -127,21 +137,40 @@ function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Reads, changes and replaces the record in one go. Whoever reads it meanwhile sees the old one or the new one. */
+/**
+ * Reads, changes and replaces the record. Whoever reads it meanwhile sees the old one or the new one, and of two that
+ * write at once the second waits: a no that is lost would be worse than a moment's wait.
+ */
 function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<string, Decision>>) => void): void {
   // A link is kept, as some people link such files from elsewhere.
   const file = realPathOf(trustPath(user));
-  const store = new Map(usable(user));
-  edit(store);
-  const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
+  // Read before anything is written, too, so that a record that cannot be used stays alone.
+  usable(user);
+  const lock = `${file}.lock`;
+  try {
+    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+    takeLock(lock);
+  } catch (thrown) {
+    throw notWritten(file, thrown);
+  }
+  try {
+    const store = new Map(usable(user));
+    edit(store);
+    const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
+    replaceFile(file, `${JSON.stringify({ version: VERSION, files }, null, 2)}\n`);
+  } finally {
+    rmSync(lock, { recursive: true, force: true });
+  }
+}
+
+function replaceFile(file: string, text: string): void {
   let made = false;
   const temporary = `${file}.${randomUUID()}.tmp`;
   try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
     const handle = openSync(temporary, "wx", 0o600);
     made = true;
     try {
-      writeFileSync(handle, `${JSON.stringify({ version: VERSION, files }, null, 2)}\n`);
+      writeFileSync(handle, text);
       fsyncSync(handle);
     } finally {
       closeSync(handle);
@@ -149,7 +178,35 @@ function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<str
     renameSync(temporary, file);
   } catch (thrown) {
     if (made) rmSync(temporary, { force: true });
-    const code = thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
-    throw new Error(`The record of allowed project files, ${file}, could not be written (${code}).`);
+    throw notWritten(file, thrown);
   }
+}
+
+/** A lock that is this old was left by a process that was killed; writing takes milliseconds. */
+const STALE_LOCK_MS = 10_000;
+const LOCK_RETRY_MS = 20;
+
+/** Making a folder either works or finds one there, on every file system. Whoever is to say yes or no can wait. */
+function takeLock(lock: string): void {
+  const pause = new Int32Array(new SharedArrayBuffer(4));
+  for (;;) {
+    try {
+      mkdirSync(lock);
+      return;
+    } catch (thrown) {
+      if (codeOf(thrown) !== "EEXIST") throw thrown;
+    }
+    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
+    if (made !== undefined && Math.abs(Date.now() - made) > STALE_LOCK_MS) {
+      rmSync(lock, { recursive: true, force: true });
+    } else Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
+  }
+}
+
+function notWritten(file: string, thrown: unknown): Error {
+  return new Error(`The record of allowed project files, ${file}, could not be written (${codeOf(thrown)}).`);
+}
+
+function codeOf(thrown: unknown): string {
+  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
 }

@@ -1,5 +1,15 @@
 import { spawn, spawnSync } from "node:child_process";
-import { existsSync, readFileSync, renameSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -208,6 +218,25 @@ describe("pi-mcp trust", () => {
     expect(list.stdout).toContain("not allowed yet");
     expect((await run(home, ["trust", "--yes"])).code).toBe(10);
     expect(readFileSync(store, "utf8")).toBe("{");
+  });
+
+  test("projects that are allowed at the same time are all remembered, also past the lock of one that was killed", async () => {
+    await using home = await temporaryHome();
+    const folders = Array.from({ length: 12 }, (_, n) => home.path(`project-${n}`));
+    for (const folder of folders) {
+      mkdirSync(folder);
+      writeFileSync(join(folder, ".mcp.json"), '{"mcpServers": {"a": {"command": "x"}}}');
+    }
+    const lock = join(home.agentDir, "mcp-trust.json.lock");
+    mkdirSync(lock);
+    utimesSync(lock, 0, 0);
+    const [first, ...others] = folders;
+    expect((await run(home, ["trust", "--yes"], { cwd: first ?? "" })).code).toBe(0);
+    const ended = await Promise.all(others.map((cwd) => run(home, ["trust", "--yes"], { cwd })));
+    expect(ended.map(({ code }) => code)).toEqual(others.map(() => 0));
+    const listed = JSON.parse((await run(home, ["trust", "--list", "--json"])).stdout) as { trust: { file: string }[] };
+    expect(listed.trust.map(({ file }) => file)).toEqual(folders.map((folder) => join(folder, ".mcp.json")).sort());
+    expect(readdirSync(home.agentDir)).toEqual(["mcp-trust.json"]);
   });
 
   test("takes a file only to revoke", async () => {

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { allowProject } from "../../src/config/trust.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { reportServers } from "../../src/session/report.ts";
 import { runMcpTool } from "../../src/tools/mcp.ts";
@@ -62,20 +61,6 @@ test("the model is told how many servers wait, in words that are not the file's"
   expect(JSON.stringify(content)).not.toContain("ignore all");
   const call = await runMcpTool(session, { args: { action: "list_tools", server: name } });
   expect(call).toMatchObject({ isError: true, details: { category: "denied" } });
-});
-
-test("a file that is replaced while it is loaded is used as it was allowed or not at all", async () => {
-  await using home = await temporaryHome();
-  const good = '{"mcpServers": {"a": {"command": "good"}}}';
-  const evil = '{"mcpServers": {"a": {"command": "evil"}}}';
-  const place = { env: home.env(), home: home.home, cwd: home.cwd };
-  home.write({ files: { "project/.mcp.json": good } });
-  for (const file of loadConfig(place).untrusted ?? []) allowProject(place, file);
-  for (let round = 0; round < 20; round++) {
-    home.write({ files: { "project/.mcp.json": round % 2 ? good : evil } });
-    const commands = loadConfig(place).servers.map(({ target }) => "command" in target && target.command);
-    expect(commands).toEqual(round % 2 ? ["good"] : []);
-  }
 });
 
 test("E239: of random project files none springs a trap or changes a server of the person's", async () => {
