@@ -48,7 +48,7 @@ function waiting(config: LoadedConfig): UntrustedFile {
 }
 
 describe("a project's file", () => {
-  it("[S2-07] is not needed: a clean home and an empty project have no servers and nothing wrong", () => {
+  it("is not needed (S2-07): a clean home and an empty project have no servers and nothing wrong", () => {
     expect(load(testHome())).toEqual({ servers: [], problems: [] });
   });
 

@@ -22,6 +22,9 @@ import { setTraps, trapFiles } from "../ground/trap.ts";
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const [{ node }, { node: oldestNode }] = HOSTS;
 
+/** Of util-linux: runs a command on a terminal. */
+const TERMINAL = "script";
+
 interface Ended {
   code: number | null;
   stdout: string;
@@ -175,12 +178,11 @@ describe("pi-mcp trust", () => {
     expect(theirs.starts()).toHaveLength(1);
   });
 
-  // `script` of util-linux gives a terminal.
-  test.skipIf(spawnSync("script", ["--version"]).status !== 0)("on a terminal it asks, and only y allows", async () => {
+  test.skipIf(spawnSync(TERMINAL, ["--version"]).status !== 0)("on a terminal it asks, and only y allows", async () => {
     await using home = await temporaryHome();
     home.write({ files: { "project/.mcp.json": { mcpServers: { theirs: { command: "x" } } } } });
     const answer = (text: string) =>
-      spawnSync("script", ["-qec", `'${node}' '${CLI}' trust`, "/dev/null"], {
+      spawnSync(TERMINAL, ["-qec", `'${node}' '${CLI}' trust`, "/dev/null"], {
         cwd: home.cwd,
         env: home.env(),
         input: text,
