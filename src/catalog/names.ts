@@ -10,8 +10,8 @@ const HASH_DIGITS = 8;
  * The name under which a server's tool is offered to a model as a tool of its own: `mcp__<server>__<tool>` with every
  * character outside `[A-Za-z0-9_]` replaced by `_`, as pi does it. The prefix keeps a server from taking the place of a
  * built-in tool (S2-17, S2-18). A name that is too long or already in `taken` is cut to 55 characters and gets `_` and
- * 8 hex digits of sha256(server, NUL, tool), so it depends on the pair alone and not on what else exists (S2-19).
- * Should even that be taken, further hashes are tried: the result is never in `taken`.
+ * 8 hex digits of sha256(server, NUL, tool), which is the same in every session (S2-19). Should even that be taken,
+ * further hashes are tried: the result is never in `taken`.
  */
 export function directToolName(server: string, tool: string, taken: ReadonlySet<string>): string {
   const plain = `mcp__${server}__${tool}`.replace(/[^A-Za-z0-9_]/g, "_");

@@ -36,7 +36,7 @@ test("[S2-63] a kind that is not supported is refused by name, and costs only it
   ]);
   expect(servers.map(({ name }) => name)).toEqual(["good"]);
   expect(problems.map(({ severity, server, message }) => [severity, server, message])).toEqual([
-    ["error", "ws", 'Server "ws": its transport "websocket" is not supported'],
+    ["error", "ws", 'Server "ws": the transport "websocket" is not known; use "stdio", "http" or "sse".'],
   ]);
 });
 
@@ -47,12 +47,12 @@ test("names that repeat or are missing stay apart", () => {
 });
 
 test.each([
-  [5, "they must be a list"],
-  [[null], "it names no command"],
-  [[{ name: "a", command: "x", args: "y" }], "its args are no list of strings"],
-  [[{ name: "a", command: "x", args: [], env: [{ name: 1 }] }], "its env is no list of names and values"],
-  [[{ type: "http", name: "a", url: "nowhere" }], "it has no proper url"],
-  [[{ type: "http", name: "a", url: "https://h", headers: 7 }], "its headers are no list of names and values"],
+  [5, "must be a list of servers"],
+  [[null], 'it has no "command"'],
+  [[{ name: "a", command: "x", args: "y" }], '"args" must be an array of strings'],
+  [[{ name: "a", command: "x", args: [], env: [{ name: 1 }] }], '"env" must be a list of names and values'],
+  [[{ type: "http", name: "a", url: "nowhere" }], '"url" must be a complete address'],
+  [[{ type: "http", name: "a", url: "https://h", headers: 7 }], '"headers" must be a list of names and values'],
 ])("a bad list %j never throws and says what is wrong", (list, message) => {
   const { servers, problems } = readAcpServers(list);
   expect(servers).toEqual([]);

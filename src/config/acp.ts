@@ -14,7 +14,7 @@ export function readAcpServers(list: unknown): LoadedConfig {
   const servers: ServerConfig[] = [];
   const names = new Set<string>();
   if (!Array.isArray(list)) {
-    return { servers, problems: [problem({ file: SOURCE, line: 1, column: 1 }, "they must be a list")] };
+    return { servers, problems: [problem({ file: SOURCE, line: 1, column: 1 }, "This must be a list of servers.")] };
   }
   for (const [index, entry] of list.entries()) {
     const source = { file: SOURCE, line: index + 1, column: 1 };
@@ -32,20 +32,23 @@ export function readAcpServers(list: unknown): LoadedConfig {
   return { servers, problems };
 }
 
-/** How to reach the server, or why that is not to be had. */
+/** How to reach the server, or the sentence that says why that cannot be told. */
 function readTarget({ type, command, args, env, cwd, url, headers }: Record<string, unknown>): ServerTarget | string {
   if (type === undefined || type === "stdio") {
-    if (typeof command !== "string" || command === "") return "it names no command";
+    if (typeof command !== "string" || command === "") return 'it has no "command".';
     const list = args ?? [];
-    if (!Array.isArray(list) || !list.every((arg) => typeof arg === "string")) return "its args are no list of strings";
+    if (!Array.isArray(list) || !list.every((arg) => typeof arg === "string"))
+      return '"args" must be an array of strings.';
     const variables = readPairs(env);
-    if (!variables) return "its env is no list of names and values";
+    if (!variables) return '"env" must be a list of names and values.';
     return { kind: "stdio", command, args: list, env: variables, ...(typeof cwd === "string" && { cwd }) };
   }
-  if (type !== "http" && type !== "sse") return `its transport ${quote(String(type))} is not supported`;
-  if (typeof url !== "string" || !URL.canParse(url)) return "it has no proper url";
+  if (type !== "http" && type !== "sse")
+    return `the transport ${quote(String(type))} is not known; use "stdio", "http" or "sse".`;
+  if (typeof url !== "string" || !URL.canParse(url))
+    return '"url" must be a complete address, such as "https://example.com/mcp".';
   const pairs = readPairs(headers);
-  return pairs ? { kind: type, url, headers: pairs } : "its headers are no list of names and values";
+  return pairs ? { kind: type, url, headers: pairs } : '"headers" must be a list of names and values.';
 }
 
 /** `[{name, value}]`, as ACP has it, or an object, as everybody else has it [E245]. */

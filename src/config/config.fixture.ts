@@ -43,9 +43,10 @@ export function testHome(): TestHome {
 }
 
 export function documentOf(text: string, file = "/mcp.json"): JsonDocument {
-  const parsed = parseJson(file, text);
-  if (parsed.kind !== "document") throw new Error(`not a document: ${JSON.stringify(parsed)}`);
-  return parsed.document;
+  const problems: ConfigProblem[] = [];
+  const document = parseJson(file, text, problems);
+  if (document === undefined) throw new Error(`not a document: ${JSON.stringify(problems)}`);
+  return document;
 }
 
 /** Problems as short lines to compare: `3:5 error message`. */

@@ -1,5 +1,5 @@
 import { type JsonDocument, type JsonNode, positionOf } from "./json-file.ts";
-import { quote } from "./problems.ts";
+import { quote, visible } from "./problems.ts";
 import type { ConfigProblem, FilePosition } from "./record.ts";
 import { trimHidden } from "./white-space.ts";
 
@@ -108,7 +108,7 @@ function readName(node: JsonNode, report: Report): string | undefined {
     report("error", node, "A server needs a name that is not empty.");
     return undefined;
   }
-  if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name)) {
+  if (visible(name) !== name) {
     report("error", node, `The server name ${quote(name)} holds an invisible character; remove it.`);
     return undefined;
   }

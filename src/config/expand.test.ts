@@ -156,8 +156,6 @@ describe("secrets", () => {
     expect(secrets).toEqual(expect.arrayContaining(["k1", "pw1", "t1", "ghp_abcdef", "b1", "pw2"]));
     for (const plain of ["fast", "2", "u"]) expect(secrets).not.toContain(plain);
     const script = 'A_KEY=k234 curl -H "Authorization: Bearer b234" https://u:pw3@h/ --token t234';
-    expect(secretsOf(stdio({ args: ["-c", script] }))).toEqual(
-      expect.arrayContaining(["k234", "b234", "pw3", "t234"]),
-    );
+    expect(secretsOf(stdio({ args: ["-c", script] }))).toEqual(expect.arrayContaining(["k234", "b234", "pw3", "t234"]));
   });
 });

@@ -1,25 +1,32 @@
 import { mkdirSync } from "node:fs";
+import { getNodeValue } from "jsonc-parser";
 import { afterEach, describe, expect, it } from "vitest";
-import { documentOf, removeHomes, testHome } from "./config.fixture.ts";
+import { brief, documentOf, removeHomes, testHome } from "./config.fixture.ts";
 import { parseJson, positionOf, readJsonFile } from "./json-file.ts";
+import type { ConfigProblem } from "./record.ts";
 
 afterEach(removeHomes);
 
 function problemOf(text: string) {
-  const parsed = parseJson("/f.json", text);
-  if (parsed.kind !== "broken") throw new Error(`not broken: ${text}`);
-  return parsed.problem;
+  const problems: ConfigProblem[] = [];
+  expect(parseJson("/f.json", text, problems)).toBeUndefined();
+  const [problem, ...more] = problems;
+  if (problem === undefined || more.length > 0) throw new Error(`not one problem: ${JSON.stringify(problems)}`);
+  return problem;
 }
 
 describe("parseJson", () => {
   it("reads comments and trailing commas", () => {
-    const parsed = parseJson("/f.json", '// one\n{ /* two */ "a": [1, 2,], }\n');
-    expect(parsed.kind).toBe("document");
+    const document = documentOf('// one\n{ /* two */ "a": [1, 2,], }\n');
+    expect(getNodeValue(document.root)).toEqual({ a: [1, 2] });
   });
 
   it("takes a blank file for none", () => {
-    for (const text of ["", "  \n\t", "// nothing\n", "/* nothing */"])
-      expect(parseJson("/f.json", text).kind).toBe("absent");
+    const problems: ConfigProblem[] = [];
+    for (const text of ["", "  \n\t", "// nothing\n", "/* nothing */"]) {
+      expect(parseJson("/f.json", text, problems)).toBeUndefined();
+    }
+    expect(problems).toEqual([]);
   });
 
   it("places a syntax error, and says what it is", () => {
@@ -49,9 +56,7 @@ describe("parseJson", () => {
   });
 
   it("counts lines and columns from one", () => {
-    const parsed = parseJson("/f.json", '{\n "a": 1,\r\n\n   "b": 2 }');
-    if (parsed.kind !== "document") throw new Error("not a document");
-    const { document } = parsed;
+    const document = documentOf('{\n "a": 1,\r\n\n   "b": 2 }', "/f.json");
     const keys = (document.root.children ?? []).map((property) => positionOf(document, property));
     expect(keys).toEqual([
       { file: "/f.json", line: 2, column: 2 },
@@ -83,26 +88,30 @@ describe("readJsonFile", () => {
   it("takes a missing file and a missing folder for none", () => {
     const { home, write } = testHome();
     const file = write("file", "{}");
-    expect(readJsonFile(`${home}/none.json`)).toEqual({ kind: "absent" });
-    expect(readJsonFile(`${home}/none/none.json`)).toEqual({ kind: "absent" });
-    expect(readJsonFile(`${file}/none.json`)).toEqual({ kind: "absent" });
+    const problems: ConfigProblem[] = [];
+    for (const path of [`${home}/none.json`, `${home}/none/none.json`, `${file}/none.json`]) {
+      expect(readJsonFile(path, problems)).toBeUndefined();
+    }
+    expect(problems).toEqual([]);
   });
 
   it("skips a byte order mark, without a column for it", () => {
     const { write } = testHome();
-    const utf8 = readJsonFile(write("a.json", '\ufeff{"a": 1}'));
-    const utf16 = readJsonFile(write("b.json", Buffer.from('\ufeff{"ä": 1}', "utf16le")));
-    for (const read of [utf8, utf16]) {
-      if (read.kind !== "document") throw new Error("not a document");
-      expect(read.document.root.offset).toBe(0);
-    }
+    const utf8 = readJsonFile(write("a.json", '\ufeff{"a": 1}'), []);
+    const utf16 = readJsonFile(write("b.json", Buffer.from('\ufeff{"ä": 1}', "utf16le")), []);
+    expect([utf8?.root.offset, utf16?.root.offset]).toEqual([0, 0]);
   });
 
   it("reports what is not a file or not text", () => {
     const { home, write } = testHome();
     mkdirSync(`${home}/folder.json`);
-    expect(readJsonFile(`${home}/folder.json`)).toMatchObject({ kind: "broken", problem: { line: 1, column: 1 } });
-    const latin1 = readJsonFile(write("latin1.json", Buffer.from('{"ä": 1}', "latin1")));
-    expect(latin1).toMatchObject({ kind: "broken", problem: { message: expect.stringMatching(/not UTF-8/) } });
+    const latin1 = write("latin1.json", Buffer.from('{"ä": 1}', "latin1"));
+    const problems: ConfigProblem[] = [];
+    expect(readJsonFile(`${home}/folder.json`, problems)).toBeUndefined();
+    expect(readJsonFile(latin1, problems)).toBeUndefined();
+    expect(brief(problems)).toEqual([
+      "1:1 error This is not a regular file, so it was not read.",
+      "1:1 error This file could not be read: it is not UTF-8 text.",
+    ]);
   });
 });

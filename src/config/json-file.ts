@@ -13,79 +13,67 @@ export interface JsonDocument {
   readonly lineStarts: readonly number[];
 }
 
-/** `absent` also stands for a file that holds nothing but white space and comments. */
-export type JsonFile =
-  | { readonly kind: "absent" }
-  | { readonly kind: "document"; readonly document: JsonDocument }
-  | { readonly kind: "broken"; readonly problem: ConfigProblem };
-
 /** No configuration is this large: whatever it is, parsing it would only delay the start of the agent. */
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/** The bytes of a file, so that what is judged and what is parsed are the same. */
-export type FileBytes =
-  | { readonly kind: "absent" }
-  | { readonly kind: "bytes"; readonly bytes: Uint8Array }
-  | { readonly kind: "broken"; readonly problem: ConfigProblem };
-
 /**
- * Reads JSON with comments and trailing commas. A byte order mark is skipped and UTF-16 with one is understood, as some
- * Windows editors write it. With a syntax error the file gives one problem at its place and nothing else: half a file
- * may lack the very line that switches a server off.
+ * Reads JSON with comments and trailing commas; `undefined` when there is no file, or nothing in it but white space and
+ * comments. A byte order mark is skipped and UTF-16 with one is understood, as some Windows editors write it. A file with
+ * a syntax error gives one problem at its place and nothing else: half a file may lack the very line that switches a
+ * server off.
  */
-export function readJsonFile(file: string): JsonFile {
-  const read = readBytes(file);
-  return read.kind === "bytes" ? parseJsonBytes(file, read.bytes) : read;
+export function readJsonFile(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  const bytes = readBytes(file, problems);
+  return bytes && parseJsonBytes(file, bytes, problems);
 }
 
-/** The reading half of `readJsonFile`. */
-export function readBytes(file: string): FileBytes {
+/** The reading half of `readJsonFile`, for whoever judges the very bytes that are parsed. */
+export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array | undefined {
+  const start = { file, line: 1, column: 1 };
   try {
     const stat = statSync(file);
-    if (!stat.isFile()) return broken({ file, line: 1, column: 1 }, "This is not a regular file, so it was not read.");
-    if (stat.size > MAX_FILE_BYTES) {
-      return broken({ file, line: 1, column: 1 }, "This file is larger than 16 MiB, so it was not read.");
-    }
-    return { kind: "bytes", bytes: readFileSync(file) };
+    if (!stat.isFile()) return report(problems, start, "This is not a regular file, so it was not read.");
+    if (stat.size > MAX_FILE_BYTES)
+      return report(problems, start, "This file is larger than 16 MiB, so it was not read.");
+    return readFileSync(file);
   } catch (thrown) {
     const code = errorCode(thrown);
-    if (code === "ENOENT" || code === "ENOTDIR") return { kind: "absent" };
-    return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
+    if (code === "ENOENT" || code === "ENOTDIR") return undefined;
+    return report(problems, start, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
 }
 
 /** The parsing half of `readJsonFile`. */
-export function parseJsonBytes(file: string, bytes: Uint8Array): JsonFile {
+export function parseJsonBytes(file: string, bytes: Uint8Array, problems: ConfigProblem[]): JsonDocument | undefined {
   let text: string;
   try {
     text = decode(bytes);
   } catch (thrown) {
     const code = errorCode(thrown);
-    return broken({ file, line: 1, column: 1 }, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
+    const position = { file, line: 1, column: 1 };
+    return report(problems, position, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
-  return parseJson(file, text);
+  return parseJson(file, text, problems);
 }
 
 /** Parses a text that was read from `file`. */
-export function parseJson(file: string, text: string): JsonFile {
+export function parseJson(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
   const errors: ParseError[] = [];
   let root: JsonNode | undefined;
   try {
     root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
   } catch {
-    return broken({ file, line: 1, column: 1 }, "This file is nested too deeply to be read.");
+    return report(problems, { file, line: 1, column: 1 }, "This file is nested too deeply to be read.");
   }
+  const lineStarts = lineStartsOf(text);
   // Only the first error: those after it are mostly its echo.
   const error = errors[0];
   if (error !== undefined) {
     const what = SYNTAX_ERRORS[printParseErrorCode(error.error)] ?? "it is not valid JSON here";
-    return broken(
-      positionAt(file, lineStartsOf(text), error.offset),
-      `This file is not used because of a mistake in its syntax: ${what}.`,
-    );
+    const message = `This file is not used because of a mistake in its syntax: ${what}.`;
+    return report(problems, positionAt(file, lineStarts, error.offset), message);
   }
-  if (root === undefined) return { kind: "absent" };
-  return { kind: "document", document: { file, text, root, lineStarts: lineStartsOf(text) } };
+  return root && { file, text, root, lineStarts };
 }
 
 /** Where a node begins. */
@@ -117,8 +105,8 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(utf16, { fatal: true }).decode(bytes);
 }
 
-function broken(position: FilePosition, message: string): { kind: "broken"; problem: ConfigProblem } {
-  return { kind: "broken", problem: { ...position, severity: "error", message } };
+function report(problems: ConfigProblem[], position: FilePosition, message: string): undefined {
+  problems.push({ ...position, severity: "error", message });
 }
 
 function errorCode(thrown: unknown): string {

@@ -7,9 +7,8 @@ export type Layer = ReadonlyMap<string, Entry>;
 
 /** The entries of a file; none, with a problem, when it cannot be read. */
 export function readLayer(file: string, problems: ConfigProblem[]): Layer {
-  const read = readJsonFile(file);
-  if (read.kind === "broken") problems.push(read.problem);
-  return read.kind === "document" ? readEntries(read.document, problems) : new Map();
+  const document = readJsonFile(file, problems);
+  return document ? readEntries(document, problems) : new Map();
 }
 
 /**

@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { agentDir, configPaths, userConfigDir } from "./paths.ts";
+import { configPaths } from "./paths.ts";
 
 const home = "/home/p";
 
 describe("paths", () => {
   it("default to the home directory", () => {
-    expect(configPaths({ env: {}, home })).toEqual({
-      settings: "/home/p/.pi/agent/settings.json",
-      mcpJson: ["/home/p/.config/mcp/mcp.json", "/home/p/.pi/agent/mcp.json"],
-    });
-    expect(agentDir({ env: { PI_CODING_AGENT_DIR: "" }, home })).toBe("/home/p/.pi/agent");
+    for (const env of [{}, { PI_CODING_AGENT_DIR: "", XDG_CONFIG_HOME: "" }]) {
+      expect(configPaths({ env, home })).toEqual({
+        settings: "/home/p/.pi/agent/settings.json",
+        mcpJson: ["/home/p/.config/mcp/mcp.json", "/home/p/.pi/agent/mcp.json"],
+      });
+    }
   });
 
   it("follow the agent's directory, with ~ for the home", () => {
@@ -19,13 +20,14 @@ describe("paths", () => {
       ["~/a/", "/home/p/a"],
       [" ~/a ", "/home/p/a"],
     ]) {
-      expect(agentDir({ env: { PI_CODING_AGENT_DIR: written }, home })).toBe(directory);
+      const { settings, mcpJson } = configPaths({ env: { PI_CODING_AGENT_DIR: written }, home });
+      expect([settings, mcpJson[1]]).toEqual([`${directory}/settings.json`, `${directory}/mcp.json`]);
     }
   });
 
   it("follow the XDG directory if it is absolute", () => {
-    expect(userConfigDir({ env: { XDG_CONFIG_HOME: "/x" }, home })).toBe("/x");
-    expect(userConfigDir({ env: { XDG_CONFIG_HOME: "x" }, home })).toBe("/home/p/.config");
+    expect(configPaths({ env: { XDG_CONFIG_HOME: "/x" }, home }).mcpJson[0]).toBe("/x/mcp/mcp.json");
+    expect(configPaths({ env: { XDG_CONFIG_HOME: "x" }, home }).mcpJson[0]).toBe("/home/p/.config/mcp/mcp.json");
   });
 
   it("name one file once", () => {

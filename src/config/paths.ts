@@ -36,13 +36,13 @@ export function trustPath(user: UserEnvironment): string {
 }
 
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
-export function agentDir({ env, home }: UserEnvironment): string {
+function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();
   return configured ? resolve(expandHome(configured, home)) : join(home, ".pi", "agent");
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
-export function userConfigDir({ env, home }: UserEnvironment): string {
+function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
   return configured && isAbsolute(configured) ? configured : join(home, ".config");
 }

@@ -1,13 +1,10 @@
 import type { EntryReader } from "./entry-reader.ts";
 import type { ServerConfig, ServerPolicy } from "./record.ts";
 
-/** The longest time a timer of Node can wait (2^31 - 1 ms, 24.8 days); a longer limit is no limit. */
-const MAX_TIMER_MS = 2 ** 31 - 1;
-
-/** No server answers reliably within this: such a limit was meant in seconds. */
+/** No server answers reliably within this: a smaller limit was meant in seconds. */
 const MIN_PLAUSIBLE_MS = 100;
 
-/** `timeout` counts seconds, but milliseconds in other programs: above an hour it was most likely meant so. */
+/** `timeout` is in seconds here and in milliseconds in other programs: above an hour it was most likely meant for those. */
 const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
 
 /**
@@ -32,8 +29,8 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
     callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
-    framing: oneOf(reader, "framing", FRAMINGS) ?? defaults.framing,
-    shutdown: oneOf(reader, "shutdown", SHUTDOWNS) ?? defaults.shutdown,
+    framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
+    shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
   };
 }
 
@@ -61,9 +58,6 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "hidden",
 ]);
 
-const FRAMINGS = ["auto", "newline", "content-length"] as const;
-const SHUTDOWNS = ["polite", "close"] as const;
-
 /** One of a few words; another one is reported and read as absent. */
 function oneOf<Word extends string>(reader: EntryReader, field: string, words: readonly Word[]): Word | undefined {
   const written = reader.text(field)?.toLowerCase();
@@ -77,10 +71,10 @@ function oneOf<Word extends string>(reader: EntryReader, field: string, words: r
 function requestTimeoutMs(reader: EntryReader): number | undefined {
   const value = reader.positive("requestTimeoutMs");
   if (value === undefined) return undefined;
-  if (value >= MIN_PLAUSIBLE_MS) return Math.min(Math.round(value), MAX_TIMER_MS);
+  if (value >= MIN_PLAUSIBLE_MS) return Math.round(value);
   reader.warning(
     "requestTimeoutMs",
-    '"requestTimeoutMs" counts milliseconds and is too short to be meant so; it is not used.',
+    '"requestTimeoutMs" is in milliseconds, and no server answers that fast; it is not used.',
   );
   return undefined;
 }
@@ -90,14 +84,14 @@ function timeoutMs(reader: EntryReader): number | undefined {
   if (value === undefined || value <= MAX_PLAUSIBLE_TIMEOUT_S * 1000) return value;
   reader.warning(
     "timeout",
-    '"timeout" counts seconds and is longer than an hour, so it is not used; write "tool_timeout_sec" if it is meant, or "requestTimeoutMs" for milliseconds.',
+    '"timeout" is in seconds, and more than an hour is not used; write "tool_timeout_sec" for that, or "requestTimeoutMs" for milliseconds.',
   );
   return undefined;
 }
 
 function secondsMs(reader: EntryReader, field: string): number | undefined {
   const value = reader.positive(field);
-  return value === undefined ? undefined : Math.min(Math.max(1, Math.round(value * 1000)), MAX_TIMER_MS);
+  return value === undefined ? undefined : Math.max(1, Math.round(value * 1000));
 }
 
 function protocolVersion(reader: EntryReader): string | undefined {

@@ -13,6 +13,6 @@ export function quote(name: string): string {
 }
 
 /** File and server names are other people's text: what a terminal would obey or hide becomes `?`. */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "?");
 }

@@ -37,18 +37,16 @@ export function readProjectLayers(
     if (known.has(realPath)) continue;
     // Two of the project's own may be one file, too.
     known.add(realPath);
-    const read = readBytes(file);
-    if (read.kind === "absent") continue;
-    const parsed = read.kind === "bytes" ? parseJsonBytes(file, read.bytes) : read;
-    if (parsed.kind === "broken") problems.push(parsed.problem);
-    if (parsed.kind !== "document" || read.kind !== "bytes") continue;
+    const bytes = readBytes(file, problems);
+    const document = bytes && parseJsonBytes(file, bytes, problems);
+    if (bytes === undefined || document === undefined) continue;
     const found: ConfigProblem[] = [];
-    const entries = readEntries(parsed.document, found);
+    const entries = readEntries(document, found);
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;
     }
-    const sha256 = createHash("sha256").update(read.bytes).digest("hex");
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
     const decision = trust().store.get(realPath)?.get(sha256);
     const state = decision === "allow" ? "allowed" : decision === "deny" ? "denied" : "waiting";
     layers.push({ file, origin, realPath, sha256, state, entries, problems: found });

@@ -52,8 +52,8 @@ export interface ServerPolicy {
   /** Limit of one tool call without progress, milliseconds. */
   readonly callTimeoutMs: number;
   /**
-   * How messages are written to a process: a line each, in frames with a `Content-Length`, or `auto`: so that either can
-   * be read, until the server's first answer shows what it writes itself. Both are always read.
+   * How messages are written to a process: a line each, or in frames with a `Content-Length`. `auto` writes so that either
+   * kind of server can read it, until the first answer shows which kind this one is. Both are always read.
    */
   readonly framing: "auto" | "newline" | "content-length";
   /** How a process is ended: `polite` asks it first, `close` closes its input. What does not end by itself is killed. */

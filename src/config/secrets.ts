@@ -35,8 +35,8 @@ export interface ArgSecret {
 }
 
 /**
- * What of an argument is a secret: all of it or its end (`--token x`, where `--token` is the argument before, `--token=x`,
- * `Authorization: x`, `ghp_…`), and parts of it when it is a script or a document. In order, but one may hold another.
+ * The secrets in an argument: all of it (`ghp_…`, or `x` where the argument before is `--token`), its end (`--token=x`,
+ * `Authorization: x`), and parts of it when it is a script or a document. Sorted by their start; they may overlap.
  */
 export function argSecrets(arg: string, before: string | undefined): ArgSecret[] {
   return [...endSecrets(arg, before), ...innerSecrets(arg)].sort((a, b) => a.start - b.start);
@@ -63,10 +63,7 @@ function innerSecrets(arg: string): ArgSecret[] {
     return looksSecret(key) && !/^--no-/i.test(key) ? [{ start, end }] : [];
   });
   const tokens = [...arg.matchAll(INNER_TOKEN)];
-  return [
-    ...named,
-    ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length })),
-  ];
+  return [...named, ...tokens.map(({ 0: token, index }) => ({ start: index, end: index + token.length }))];
 }
 
 /** `--api-key`, but neither `--api-key=x` nor `--no-auth`. */

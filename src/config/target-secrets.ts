@@ -1,5 +1,13 @@
 import type { ConfiguredSecret, HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
-import { argSecrets, credentialsOf, looksSecret, mapAddresses, queryItems, splitUrl, type UrlParts } from "./secrets.ts";
+import {
+  argSecrets,
+  credentialsOf,
+  looksSecret,
+  mapAddresses,
+  queryItems,
+  splitUrl,
+  type UrlParts,
+} from "./secrets.ts";
 
 /** What must never be shown of a target, as it stands there. A value may be named twice, and may be blank. */
 export function secretsOf(target: ServerTarget): ConfiguredSecret[] {

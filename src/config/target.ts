@@ -7,8 +7,7 @@ import { trimHidden } from "./white-space.ts";
 
 /**
  * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
- * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio, both together mean that
- * nobody can tell.
+ * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio. Both together are a mistake.
  */
 export function readTarget(reader: EntryReader): ServerTarget | undefined {
   const declared = declaredTransport(reader);
@@ -16,15 +15,18 @@ export function readTarget(reader: EntryReader): ServerTarget | undefined {
   const url = reader.text("url");
   if (reader.failed) return undefined;
   if (command !== undefined && url !== undefined) {
-    reader.error("url", 'has both a "command" and a "url"; remove the one that is not meant.');
+    reader.error("url", 'has both a "command" and a "url"; remove one of them.');
     return undefined;
   }
   if ((declared === "http" || declared === "sse") && url === undefined) {
-    reader.error(declaringField(reader), 'is said to be an HTTP server, but has no "url"; add its address.');
+    reader.error(declaringField(reader), 'is declared as an HTTP server, but has no "url"; add its address.');
     return undefined;
   }
   if (declared === "stdio" && command === undefined) {
-    reader.error(declaringField(reader), 'is said to be a stdio server, but has no "command"; add the program to run.');
+    reader.error(
+      declaringField(reader),
+      'is declared as a stdio server, but has no "command"; add the program to run.',
+    );
     return undefined;
   }
   if (command !== undefined) return readStdio(reader, command);

@@ -41,10 +41,11 @@ const VERSION = 1;
 /** Reads what was decided. Never throws; one thing that is not as it was written makes all of it worth nothing. */
 export function readTrust(user: UserEnvironment): TrustFile {
   const file = trustPath(user);
-  const read = readJsonFile(file);
-  if (read.kind === "absent") return { store: new Map() };
-  if (read.kind === "broken") return unusable(read.problem);
-  const store = storeOf(read.document.text.replace(/^\ufeff/, ""));
+  const problems: ConfigProblem[] = [];
+  const document = readJsonFile(file, problems);
+  if (problems[0] !== undefined) return unusable(problems[0]);
+  if (document === undefined) return { store: new Map() };
+  const store = storeOf(document.text);
   return store ? { store } : unusable({ file, line: 1, column: 1, severity: "error", message: "It has another form." });
 }
 

@@ -14,9 +14,9 @@ export function isVariable(text: string): boolean {
   return ONE_VARIABLE.test(text);
 }
 
-/** Replaces each variable by what `valueOf` makes of its name. What it returns is not searched again. */
-export function replaceVariables(text: string, valueOf: (name: string, written: string) => string): string {
+/** Replaces each variable by what `substitute` makes of its name. What it returns is not searched again. */
+export function replaceVariables(text: string, substitute: (name: string, written: string) => string): string {
   return text.replace(VARIABLE, (written: string, braced?: string, bare?: string) =>
-    valueOf(braced ?? bare ?? "", written),
+    substitute(braced ?? bare ?? "", written),
   );
 }

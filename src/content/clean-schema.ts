@@ -1,4 +1,5 @@
 import type { JsonObject } from "../protocol/types.ts";
+import { isObject } from "./json.ts";
 import { sanitizeText } from "./sanitize.ts";
 
 /** Words for whoever reads a schema. Everything else in it is for calls. */
@@ -40,6 +41,6 @@ function cleanDeeper(value: unknown, depth: number): unknown {
 }
 
 function mapMembers(value: unknown, change: (item: unknown, name: string) => unknown): unknown {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, change(item, name)]));
 }

@@ -47,6 +47,6 @@ it("[E164] bytes of another kind, and images of no size, are not to be shown", (
   expect(imageFault(Buffer.from(`\xff\xd8\xff\xe0\0\0${"\0".repeat(30)}`, "latin1"))).toBe("it is damaged");
   for (const bytes of ["", "\x01\x02\x03\x04", "<svg xmlns='http://www.w3.org/2000/svg'/>", "RIFF\x24\0\0\0WAVEfmt "]) {
     expect(imageType(Buffer.from(bytes, "latin1"))).toBeUndefined();
-    expect(imageFault(Buffer.from(bytes, "latin1"))).toBe("it is no PNG, JPEG, GIF or WebP image");
+    expect(imageFault(Buffer.from(bytes, "latin1"))).toBe("it is not a PNG, JPEG, GIF or WebP image");
   }
 });

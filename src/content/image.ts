@@ -39,7 +39,7 @@ export function imageType(bytes: Buffer): string | undefined {
  */
 export function imageFault(bytes: Buffer): string | undefined {
   const format = formatOf(bytes);
-  if (format === undefined) return "it is no PNG, JPEG, GIF or WebP image";
+  if (format === undefined) return "it is not a PNG, JPEG, GIF or WebP image";
   try {
     const [width, height] = format.size(bytes);
     if (width === 0 || height === 0) return "it is damaged";

@@ -60,7 +60,7 @@ describe("presentResult", () => {
     const svg = "<svg xmlns='http://www.w3.org/2000/svg'/>";
     const { blocks, files } = await present([image(Buffer.from(svg), "image/svg+xml")]);
     const [file = ""] = files;
-    const why = "it is no PNG, JPEG, GIF or WebP image";
+    const why = "it is not a PNG, JPEG, GIF or WebP image";
     expect(blocks).toEqual([text(`[image/svg+xml, 41 bytes, saved to ${file}; not shown: ${why}]`)]);
     expect(file).toMatch(/1-look\.svg$/);
     expect(readFileSync(file, "utf8")).toBe(svg);

@@ -1,8 +1,9 @@
 import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
 import { decodeBase64 } from "./bytes.ts";
+import { isObject } from "./json.ts";
 import type { Redactor } from "./redact.ts";
 
-/** What MCP itself calls the members of a result and of its blocks: they say nothing, and without them it is no result. */
+/** MCP's own names for the members of a result and its blocks. They give nothing away, and a result cannot do without. */
 const MEMBERS: ReadonlySet<string> = new Set([
   ...["content", "structuredContent", "isError", "_meta", "type", "kind", "text", "data", "mimeType", "annotations"],
   ...["resource", "uri", "blob", "name", "title", "description", "size"],
@@ -51,8 +52,4 @@ function staysAsIs(name: string, value: unknown): boolean {
   if (name === "type") return BLOCK_TYPES.has(value);
   if (name === "size") return true;
   return (name === "data" || name === "blob") && typeof value === "string" && decodeBase64(value) !== undefined;
-}
-
-function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -23,7 +23,8 @@ const MAX_DEPTH = 1000;
  */
 export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patterns" | "values"): Redactor {
   const needles = needlesOf(secrets);
-  // As a text a number loses its meaning, and most that equal a port or a limit are none: only what is long and secret.
+  // Most numbers that equal a configured value are a port or a limit, and a mark in their place would spoil them: only
+  // long secrets are looked for.
   const numbers = new Set(
     secrets.flatMap(({ value, isSecret }) => (isSecret && value.length >= MIN_VALUE_CHARS ? [value.trim()] : [])),
   );

@@ -1,7 +1,8 @@
 import type { CallToolResult, ContentBlock } from "../protocol/types.ts";
 import { formatBytes } from "./bytes.ts";
+import { prettyJson } from "./json.ts";
 import { hasHiddenText, sanitizeLine, sanitizeText } from "./sanitize.ts";
-import { prettyJson, saysTheSame } from "./structured.ts";
+import { saysTheSame } from "./structured.ts";
 
 /** A block a model takes in. */
 export type ModelBlock =

@@ -31,7 +31,7 @@ export interface SpillOptions {
 const MAX_BYTES = 100 * 1024 * 1024;
 const MAX_FILES = 1_000;
 
-/** Of the folders' names: by it the old ones are found. */
+/** Begins the folders' names, which is how old ones are found. */
 const PREFIX = "pi-mcp-results-";
 
 /** A week. */

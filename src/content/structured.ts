@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { isObject } from "./json.ts";
 
 /**
  * Whether the text blocks of a result already say what its structured content says, compared as JSON: then showing both
@@ -7,7 +8,7 @@ import { isDeepStrictEqual } from "node:util";
  */
 export function saysTheSame(texts: readonly string[], structured: unknown): boolean {
   if (texts.some((text) => equals(text, structured))) return true;
-  if (!isRecord(structured)) return false;
+  if (!isObject(structured)) return false;
   const [[key, result] = [], ...more] = Object.entries(structured);
   if (key === undefined || more.length > 0) return false;
   if (texts.some((text) => text === result)) return true;
@@ -15,19 +16,6 @@ export function saysTheSame(texts: readonly string[], structured: unknown): bool
   if (texts.some((text) => equals(text, result))) return true;
   if (!Array.isArray(result) || result.length === 0 || result.length !== texts.length) return false;
   return result.every((item, index) => texts[index] === item || equals(texts[index] ?? "", item));
-}
-
-/** A value as JSON on several lines, for reading. */
-export function prettyJson(value: unknown): string {
-  try {
-    return JSON.stringify(value, null, 2) ?? "null";
-  } catch {
-    return "[content too deeply nested to be shown]";
-  }
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function equals(text: string, value: unknown): boolean {

@@ -1,5 +1,5 @@
 /** Progress keeps a request alive, but a server that only ever reports progress is hung all the same [E197]. */
-const TOTAL_LIMIT_FACTOR = 60;
+export const TOTAL_LIMIT_FACTOR = 60;
 /** Timers of Node count 31 bits of milliseconds; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 0x7fffffff;
 

@@ -1,7 +1,7 @@
 import { type Transport, TransportError } from "../transport/transport.ts";
 import { answerServer, type ChangingList, hearServer } from "./client-side.ts";
 import { coalesce } from "./coalesce.ts";
-import type { ConnectOptions, McpConnection } from "./connection.ts";
+import type { ConnectOptions, Era, McpConnection } from "./connection.ts";
 import { CODE, ProtocolError, RequestTimeout, RpcError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { initialize, LEGACY_VERSIONS, legacyExchange } from "./legacy.ts";
@@ -50,7 +50,7 @@ async function negotiate(start: Start, options: ConnectOptions): Promise<McpConn
     return await start.legacy(LEGACY_VERSIONS[0] as string);
   } catch (error) {
     // What it was last time, or what its silence was taken for, it is not.
-    const found = contradicts(error) ? await start.probe() : undefined;
+    const found = contradicts(error, knownEra) ? await start.probe() : undefined;
     if (found) return start.modern(found);
     throw error;
   }
@@ -217,7 +217,8 @@ function isVerdict(error: unknown): boolean {
   return error instanceof TransportError && error.failure !== "unreachable" && error.failure !== "unauthorized";
 }
 
-/** Refusals of `initialize` that only a modern server gives. */
-function contradicts(error: unknown): boolean {
-  return error instanceof RpcError && (error.code === CODE.methodNotFound || error.code === CODE.unsupportedVersion);
+/** Refusals of `initialize` that only a modern server gives; any, when it was not asked because it used to be older. */
+function contradicts(error: unknown, knownEra: Era | undefined): boolean {
+  if (!(error instanceof RpcError)) return false;
+  return knownEra === "legacy" || error.code === CODE.methodNotFound || error.code === CODE.unsupportedVersion;
 }

@@ -1,8 +1,8 @@
 import { isObject, stringOf } from "./decode/fields.ts";
-import { ProtocolError, RequestCancelled } from "./errors.ts";
+import { ProtocolError } from "./errors.ts";
 import type { ExchangeRequest } from "./exchange.ts";
-import { pause } from "./pause.ts";
-import { intervalOf } from "./task-extension.ts";
+import { isGivingUp } from "./task-extension.ts";
+import { type Pause, TaskWatch } from "./task-watch.ts";
 import type { JsonObject, ToolDefinition } from "./types.ts";
 
 /** How long a server is asked to keep a task's result. */
@@ -32,22 +32,23 @@ export function acceptsToolTasks(capabilities: JsonObject): boolean {
 export async function finishLegacyTask(
   task: JsonObject,
   send: (method: string, params: JsonObject, request: ExchangeRequest) => Promise<JsonObject>,
+  pause: Pause,
   options: ExchangeRequest,
 ): Promise<JsonObject> {
   const taskId = stringOf(task.taskId);
   if (taskId === undefined) throw new ProtocolError("its task has no id");
-  const { timeoutMs, signal, onProgress } = options;
+  const { timeoutMs, signal } = options;
+  const watch = new TaskWatch(pause, options);
   let state = task;
-  let looks = 0;
   try {
     while (state.status === "working") {
-      await pause(intervalOf(state.pollInterval), signal);
+      await watch.wait(state.pollInterval);
       state = await send("tasks/get", { taskId }, { timeoutMs, signal });
-      onProgress?.({ progress: ++looks, message: stringOf(state.statusMessage) ?? String(state.status) });
+      watch.looked(state);
     }
     return await send("tasks/result", { taskId }, { timeoutMs, signal });
   } catch (error) {
-    if (error instanceof RequestCancelled) send("tasks/cancel", { taskId }, { timeoutMs }).catch(() => {});
+    if (isGivingUp(error)) send("tasks/cancel", { taskId }, { timeoutMs }).catch(() => {});
     throw error;
   }
 }

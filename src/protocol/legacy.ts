@@ -6,10 +6,13 @@ import { decodeInitializeResult, type InitializeResult } from "./decode/initiali
 import { CODE, ProtocolError, RpcError } from "./errors.ts";
 import type { Exchange, ExchangeRequest } from "./exchange.ts";
 import { finishLegacyTask } from "./legacy-task.ts";
+import { pause } from "./pause.ts";
 import { retrying } from "./retry.ts";
 import type { RpcChannel } from "./rpc.ts";
 import { SKILLS_EXTENSION } from "./skills.ts";
+import type { Pause } from "./task-watch.ts";
 import type { JsonObject } from "./types.ts";
+import { underway } from "./underway.ts";
 import type { UrlQuestions } from "./url-questions.ts";
 
 /** Revisions with the `initialize` handshake, newest first. 2024-10-07 is what the first SDKs still offer. */
@@ -39,7 +42,7 @@ export async function initialize(
   channel.sessionless = false;
   const extensions = version >= EXTENSIONS_SINCE && { extensions: { [SKILLS_EXTENSION]: {} } };
   const capabilities = { ...capabilitiesOf(handlers, version), ...extensions };
-  const answer = await retrying(channel.transport, limits, () =>
+  const answer = await retrying(channel, limits, () =>
     channel.request(
       "initialize",
       { protocolVersion: version, capabilities, clientInfo },
@@ -83,21 +86,30 @@ async function tellInitialized(
 
 /** Requests of the older revisions: what the server asks on the way comes as requests of its own. */
 export function legacyExchange(channel: RpcChannel, initialized: InitializeResult, urls: UrlQuestions): Exchange {
+  const pauseBetween: Pause = (ms, signal) => channel.between(signal, (either) => pause(ms, either));
+
+  async function send(method: string, params: JsonObject, options: ExchangeRequest): Promise<JsonObject> {
+    const result = await channel.request(method, params, options);
+    if (isObject(result)) return result;
+    throw new ProtocolError(`its result to \`${method}\` is no object`);
+  }
+
+  async function attempt(method: string, params: JsonObject, options: ExchangeRequest): Promise<JsonObject> {
+    const result = await send(method, params, options);
+    const { task } = result;
+    if (!("task" in params) || !isObject(task)) return result;
+    return underway(() => finishLegacyTask(task, send, pauseBetween, options));
+  }
+
   async function request(method: string, params: JsonObject, options: ExchangeRequest): Promise<JsonObject> {
-    const send = async (method: string, params: JsonObject, more: ExchangeRequest) => {
-      const result = await channel.request(method, params, more);
-      if (isObject(result)) return result;
-      throw new ProtocolError(`its result to \`${method}\` is no object`);
-    };
     try {
-      const result = await send(method, params, options);
-      if ("task" in params && isObject(result.task)) return await finishLegacyTask(result.task, send, options);
-      return result;
+      return await attempt(method, params, options);
     } catch (error) {
       // An address to visit first (2025-11-25, client/elicitation); then the request is made once more.
       if (!(error instanceof RpcError) || error.code !== CODE.urlElicitationRequired) throw error;
-      if (!(await urls.visitAll(error, options.signal))) throw error;
-      return send(method, params, options);
+      const isVisited = await channel.between(options.signal, (signal) => urls.visitAll(error, signal));
+      if (!isVisited) throw error;
+      return attempt(method, params, options);
     }
   }
 

@@ -9,6 +9,7 @@ import { pause } from "./pause.ts";
 import type { RpcChannel, RpcRequestOptions } from "./rpc.ts";
 import { SKILLS_EXTENSION } from "./skills.ts";
 import { finishTask, TASKS_EXTENSION } from "./task-extension.ts";
+import { underway } from "./underway.ts";
 import type { JsonObject, ServerInfo } from "./types.ts";
 
 /** Revisions without a handshake, newest first. */
@@ -59,8 +60,9 @@ export async function discover(
   });
   if (!Array.isArray(result.supportedVersions)) throw new ProtocolError("the answer to `server/discover` is none");
   const shared = MODERN_VERSIONS.find((known) => (result.supportedVersions as unknown[]).includes(known));
+  if (shared === undefined) throw new ProtocolError("it speaks no revision of this era that is known here");
   return {
-    version: shared ?? version,
+    version: shared,
     capabilities: isObject(result.capabilities) ? result.capabilities : {},
     serverInfo: decodeServerInfo((isObject(result._meta) && result._meta[`${META}serverInfo`]) || result.serverInfo),
     instructions: stringOf(result.instructions),
@@ -80,49 +82,58 @@ export function modernExchange(channel: RpcChannel, found: Discovered, options: 
     sendModern(channel, found.version, options, method, params, request);
 
   async function request(method: string, params: JsonObject, limits: ExchangeRequest): Promise<JsonObject> {
-    let answers: JsonObject = {};
-    for (let round = 0; ; round++) {
-      const result = await send(method, { ...params, ...answers }, limits);
-      switch (result.resultType ?? "complete") {
-        case "complete":
-          return result;
-        case "task":
-          if (method === "tools/call") return finishTask(result, { send, ask, limits });
-          break;
-        case "input_required":
-          if (!MAY_ASK.has(method)) break;
-          if (round === MAX_ROUNDS)
-            throw new ProtocolError(`it asked for more input ${MAX_ROUNDS} times without a result`);
-          answers = await answersTo(result, limits.signal);
-          continue;
+    const first = await send(method, params, limits);
+    return underway(() => follow(first, method, params, limits));
+  }
+
+  /** From the first answer to the last. */
+  async function follow(first: JsonObject, method: string, params: JsonObject, limits: ExchangeRequest) {
+    let result = first;
+    for (let round = 1; ; round++) {
+      const { resultType = "complete" } = result;
+      if (resultType === "complete") return result;
+      if (resultType === "task" && method === "tools/call") {
+        return finishTask(result, { send, ask, pause: wait, limits });
       }
-      throw new ProtocolError(
-        `its result to \`${method}\` is of the unknown type ${JSON.stringify(result.resultType)}`,
-      );
+      if (resultType !== "input_required" || !MAY_ASK.has(method)) {
+        throw new ProtocolError(`its result to \`${method}\` is of the unknown type ${JSON.stringify(resultType)}`);
+      }
+      if (round > MAX_ROUNDS) throw new ProtocolError(`it asked for more input ${MAX_ROUNDS} times without a result`);
+      result = await send(method, { ...params, ...(await answersTo(result, limits.signal)) }, limits);
     }
   }
+
+  const wait = (ms: number, signal: AbortSignal | undefined) => channel.between(signal, (either) => pause(ms, either));
 
   /** What goes into the next round: answers under the keys of their questions, and the state exactly as it came. */
   async function answersTo(result: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
     const questions = isObject(result.inputRequests) ? result.inputRequests : {};
     const inputResponses = await ask(questions, signal);
-    if (Object.keys(inputResponses).length === 0) await pause(PATIENCE_MS, signal);
+    if (Object.keys(inputResponses).length === 0) await wait(PATIENCE_MS, signal);
     return {
       ...(Object.keys(inputResponses).length > 0 && { inputResponses }),
       ...("requestState" in result && { requestState: result.requestState }),
     };
   }
 
-  /** Answers all questions; one that nobody here can answer ends the request [E271]. */
-  async function ask(questions: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
-    const patience = signal ?? new AbortController().signal;
-    const entries = Object.entries(questions).map(async ([key, question]) => {
+  /** Answers all questions; one that nobody here can answer ends the request before anybody is asked [E271]. */
+  function ask(questions: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject> {
+    const asked = Object.entries(questions).map(([key, question]) => {
       const { method, params } = isObject(question) ? question : {};
-      const answer = answerServer(options.handlers, String(method), isObject(params) ? params : {}, patience);
-      if (!answer) throw new ProtocolError(`it asks for ${JSON.stringify(method)}, which this agent does not offer`);
-      return [key, await answer] as const;
+      return { key, method: String(method), params: isObject(params) ? params : {} };
     });
-    return Object.fromEntries(await Promise.all(entries));
+    const offered = Object.keys(capabilitiesOf(options.handlers, found.version));
+    const missing = asked.find(({ method }) => !offered.includes(method.split("/")[0] ?? ""));
+    if (missing) {
+      const error = new ProtocolError(`it asks for ${JSON.stringify(missing.method)}, which this agent does not offer`);
+      return Promise.reject(error);
+    }
+    return channel.between(signal, async (either) => {
+      const answers = asked.map(async ({ key, method, params }) => {
+        return [key, await answerServer(options.handlers, method, params, either)] as const;
+      });
+      return Object.fromEntries(await Promise.all(answers));
+    });
   }
 
   return {

@@ -130,7 +130,7 @@ export class Operations {
     const until = performance.now() + options.timeoutMs;
     const limits = { remainingMs: () => until - performance.now(), signal: options.signal };
     const page = (params: JsonObject) =>
-      retrying(this.#channel.transport, limits, () => this.#readTwice(method, params, options));
+      retrying(this.#channel, limits, () => this.#readTwice(method, params, options));
     return listAll(page, key, decode);
   }
 
@@ -140,7 +140,7 @@ export class Operations {
       return await this.#read(method, params, options);
     } catch (error) {
       if (!(error instanceof RpcError && error.code === CODE.internal)) throw error;
-      await pause(RELIST_MS, options.signal);
+      await this.#channel.between(options.signal, (either) => pause(RELIST_MS, either));
       return this.#read(method, params, options);
     }
   }
@@ -149,8 +149,9 @@ export class Operations {
   async #read(method: string, params: JsonObject, options: ConnectionRequest): Promise<JsonObject> {
     const kept = this.#cache.get(method, params);
     if (kept) return kept;
+    const { generation } = this.#cache;
     const result = await this.#exchange.request(method, params, options);
-    this.#cache.put(method, params, result);
+    this.#cache.put(method, params, result, generation);
     return result;
   }
 }

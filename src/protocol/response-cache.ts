@@ -18,6 +18,8 @@ const MAX_ENTRIES = 200;
  * one is never seen under another authorization. Older revisions say nothing and nothing is kept.
  */
 export class ResponseCache {
+  /** Raised by every change: what was asked for before one is not kept after it. */
+  generation = 0;
   readonly #entries = new Map<string, { readonly result: JsonObject; readonly until: number }>();
 
   get(method: string, params: JsonObject): JsonObject | undefined {
@@ -25,9 +27,10 @@ export class ResponseCache {
     return entry && entry.until > performance.now() ? entry.result : undefined;
   }
 
-  put(method: string, params: JsonObject, result: JsonObject): void {
+  /** `generation` is that of the moment the request was made. */
+  put(method: string, params: JsonObject, result: JsonObject, generation: number): void {
     const { ttlMs } = result;
-    if (!CACHEABLE.has(method) || typeof ttlMs !== "number" || !(ttlMs > 0)) return;
+    if (generation !== this.generation || !CACHEABLE.has(method) || typeof ttlMs !== "number" || !(ttlMs > 0)) return;
     const oldest = this.#entries.size >= MAX_ENTRIES ? this.#entries.keys().next().value : undefined;
     if (oldest !== undefined) this.#entries.delete(oldest);
     this.#entries.set(keyOf(method, params), { result, until: performance.now() + Math.min(ttlMs, LONGEST_TTL_MS) });
@@ -35,6 +38,7 @@ export class ResponseCache {
 
   /** A list has changed; resources carry their contents with them. */
   forget(list: ChangingList): void {
+    this.generation++;
     for (const key of this.#entries.keys()) if (key.startsWith(`${list}/`)) this.#entries.delete(key);
   }
 }

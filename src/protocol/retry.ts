@@ -1,19 +1,20 @@
-import { type Transport, TransportError } from "../transport/transport.ts";
+import { TransportError } from "../transport/transport.ts";
 import { pause } from "./pause.ts";
+import type { RpcChannel } from "./rpc.ts";
 
 /** Waits before the second and third try of what starts a connection [E287]. */
 const DELAYS_MS = [250, 1_000];
 /** A server that wants us to wait longer than this is not going to be ready in time. */
 const LONGEST_WAIT_MS = 10_000;
 /** Statuses of servers that are busy or being replaced. */
-const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+export const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
  * Repeats what changes nothing at the server (the handshake, a listing) over HTTP when the failure is of a passing kind:
  * 408, 429, 5xx or a broken connection. Each wait is at least what `Retry-After` says, and none goes beyond the limit.
  */
 export async function retrying<T>(
-  transport: Transport,
+  channel: RpcChannel,
   limits: { remainingMs(): number; signal?: AbortSignal | undefined },
   request: () => Promise<T>,
 ): Promise<T> {
@@ -21,9 +22,9 @@ export async function retrying<T>(
     try {
       return await request();
     } catch (error) {
-      const wait = transport.kind === "http" ? waitFor(error, delayMs) : undefined;
+      const wait = channel.transport.kind === "http" ? waitFor(error, delayMs) : undefined;
       if (wait === undefined || wait > Math.min(LONGEST_WAIT_MS, limits.remainingMs())) throw error;
-      await pause(wait, limits.signal);
+      await channel.between(limits.signal, (either) => pause(wait, either));
     }
   }
   return request();

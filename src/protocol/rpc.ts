@@ -3,10 +3,13 @@ import type { JsonRpcFailure, JsonRpcId, JsonRpcMessage, JsonRpcRequest } from "
 import { type SendOptions, type Transport, TransportError } from "../transport/transport.ts";
 import { RequestClock } from "./clock.ts";
 import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
+import { untilAborted } from "./pause.ts";
 import type { JsonObject, Progress } from "./types.ts";
 
 /** A server may ask, but one that never reads what it is told fills the memory. */
 const MAX_UNREAD = 1_000;
+/** Each may be a question on somebody's screen. */
+const MAX_SERVING = 100;
 
 export interface RpcRequestOptions {
   /** Milliseconds without answer or progress; Infinity for a request that is to stay open. */
@@ -54,8 +57,11 @@ export class RpcChannel {
   readonly #pending = new Map<number, Pending>();
   /** Who hears of progress, by token. A task's outlives its request. */
   readonly #progress = new Map<number, (progress: Progress) => void>();
-  /** The server's requests being answered, by id as text. */
-  readonly #serving = new Map<string, AbortController>();
+  /** The server's requests being answered. */
+  readonly #serving = new Set<{ readonly id: JsonRpcId; readonly abort: AbortController }>();
+  readonly #over = new AbortController();
+  /** Messages since the last answer that may still draw an error without an id: given up requests, notifications. */
+  #strays = 0;
   /** Answers the server has not taken yet. */
   #unread = 0;
   #lastId = 0;
@@ -68,6 +74,21 @@ export class RpcChannel {
 
   get ended(): boolean {
     return this.#ended !== undefined;
+  }
+
+  /**
+   * What lies between two requests of one operation: a pause, a question to a person. It ends with the connection, and
+   * then rejects as a request would.
+   */
+  async between<T>(signal: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const over = this.#over.signal;
+    const either = signal ? AbortSignal.any([signal, over]) : over;
+    try {
+      return await untilAborted(work(either), either);
+    } catch (error) {
+      if (error instanceof RequestCancelled && !signal?.aborted && this.#ended) throw this.#ended;
+      throw error;
+    }
   }
 
   open(): Promise<void> {
@@ -92,6 +113,7 @@ export class RpcChannel {
   }
 
   async notify(method: string, params?: JsonObject, options: SendOptions = {}): Promise<void> {
+    this.#strays++;
     await this.#send({ jsonrpc: "2.0", method, ...(params && { params }) }, options);
   }
 
@@ -123,6 +145,7 @@ export class RpcChannel {
       const giveUp = (error: Error, reason: string) =>
         settle(() => {
           reject(error);
+          this.#strays++;
           if ((options.cancel ?? "notify") === "notify") this.#cancel(id, reason);
           sending?.abort();
         });
@@ -133,7 +156,10 @@ export class RpcChannel {
       signal?.addEventListener("abort", abort, { once: true });
       this.#pending.set(id, {
         clock,
-        resolve: (result) => settle(() => resolve(result)),
+        resolve: (result) => settle(() => {
+          this.#strays = 0;
+          resolve(result);
+        }),
         reject: (error) => settle(() => reject(error)),
       });
       if (options.withProgress) {
@@ -178,10 +204,10 @@ export class RpcChannel {
     else if ("method" in message) this.#notified(message.method, message.params ?? {});
   }
 
-  /** Without an id an answer can only be told from others while one request is pending; else its clock will end it. */
+  /** Without an id an answer can only be told while it cannot be meant for anything else; else a clock will end it. */
   #pendingOf(id: JsonRpcId | undefined): Pending | undefined {
-    if (id === undefined) return this.#pending.size === 1 ? [...this.#pending.values()][0] : undefined;
-    return this.#pending.get(numberOf(id));
+    if (id !== undefined) return this.#pending.get(numberOf(id));
+    return this.#pending.size === 1 && this.#strays === 0 ? [...this.#pending.values()][0] : undefined;
   }
 
   #lose(id: JsonRpcId | undefined, reason: TransportError): void {
@@ -190,7 +216,9 @@ export class RpcChannel {
 
   #notified(method: string, params: JsonObject): void {
     if (method === "notifications/progress") this.#progressed(params);
-    else if (method === "notifications/cancelled") this.#serving.get(String(params.requestId))?.abort();
+    else if (method === "notifications/cancelled") {
+      for (const { id, abort } of this.#serving) if (id === params.requestId) abort.abort();
+    }
     else this.#handlers.notification(method, params);
   }
 
@@ -215,16 +243,26 @@ export class RpcChannel {
       this.#end(new TransportError("ended", "it asks without reading the answers", "unknown"), true);
       return;
     }
+    if (this.#serving.size >= MAX_SERVING) {
+      answer(failure(id, CODE.internal, "Too many requests at once"));
+      return;
+    }
     const abort = new AbortController();
-    const served = this.#handlers.request(method, params ?? {}, abort.signal);
+    const serving = { id, abort };
+    let served: Promise<unknown> | undefined;
+    try {
+      served = this.#handlers.request(method, params ?? {}, abort.signal);
+    } catch (error) {
+      served = Promise.reject(error);
+    }
     if (!served) {
       answer(failure(id, CODE.methodNotFound, `Method not found: ${method}`));
       return;
     }
-    this.#serving.set(String(id), abort);
+    this.#serving.add(serving);
     for (const { clock } of this.#pending.values()) clock.pause();
     void settled(id, served).then((message) => {
-      this.#serving.delete(String(id));
+      this.#serving.delete(serving);
       if (this.#serving.size === 0) for (const { clock } of this.#pending.values()) clock.start();
       // A request that was taken back gets no answer (2025-11-25, basic/utilities/cancellation).
       if (!abort.signal.aborted) answer(message);
@@ -235,7 +273,8 @@ export class RpcChannel {
     if (this.#ended) return;
     this.#ended = reason;
     for (const pending of [...this.#pending.values()]) pending.reject(reason);
-    for (const abort of this.#serving.values()) abort.abort();
+    for (const { abort } of this.#serving) abort.abort();
+    this.#over.abort();
     if (tell) this.#handlers.closed(reason);
   }
 }

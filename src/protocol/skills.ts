@@ -15,6 +15,8 @@ const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 1_024;
 const MAX_FILES = 512;
 const MAX_BYTES = 16 * 1024 * 1024;
+/** A query, a fragment, or a step up. */
+const LEADS_OUT = /[?#]|\/\.\.?(\/|$)/;
 const DIGEST = /^sha256:[0-9a-f]{64}$/;
 
 /**
@@ -49,7 +51,7 @@ function filesOf(value: unknown, skillUri: string): SkillFile[] | string {
   const files = new Map<string, SkillFile>();
   for (const item of value) {
     const { uri, digest, size } = isObject(item) ? item : {};
-    const inside = typeof uri === "string" && uri.startsWith(folder) && !/[?#]|\/\.\.?(\/|$)/.test(uri);
+    const inside = typeof uri === "string" && uri.startsWith(folder) && !LEADS_OUT.test(uri);
     if (!inside || files.has(uri)) return "one of its files is outside its folder, or listed twice";
     if (typeof digest !== "string" || !DIGEST.test(digest) || !Number.isInteger(size) || Number(size) < 0) {
       return "one of its files has no proper digest or size";
@@ -84,7 +86,8 @@ export async function readSkillFile(
 ): Promise<Buffer> {
   const listed = skill.files === "dynamic" ? undefined : skill.files.find((file) => file.uri === uri);
   const named = JSON.stringify(uri);
-  if (skill.files !== "dynamic" && !listed) throw new ProtocolError(`${named} is no file of the skill ${skill.name}`);
+  const isInside = uri.startsWith(skill.uri.slice(0, -SKILL_FILE.length)) && !LEADS_OUT.test(uri);
+  if (skill.files === "dynamic" ? !isInside : !listed) throw new ProtocolError(`${named} is no file of the skill ${skill.name}`);
   const [contents] = decodeContents(await request("resources/read", { uri }, options), uri);
   if (contents?.text === undefined && contents?.blob === undefined) throw new ProtocolError(`${named} has no content`);
   const bytes = Buffer.from(contents.text ?? contents.blob ?? "", contents.text === undefined ? "base64" : "utf8");

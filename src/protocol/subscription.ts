@@ -1,7 +1,8 @@
 import { TransportError } from "../transport/transport.ts";
 import type { ChangingList } from "./client-side.ts";
 import { isObject } from "./decode/fields.ts";
-import { RequestCancelled, RpcError } from "./errors.ts";
+import { RequestCancelled } from "./errors.ts";
+import { PASSING } from "./retry.ts";
 import type { JsonObject } from "./types.ts";
 
 const FIRST_DELAY_MS = 1_000;
@@ -65,8 +66,9 @@ export function subscribe(options: SubscriptionOptions): { acknowledged(params: 
   }
 }
 
-/** A lost stream may come back; an answer that this is not to be had is final, and so is the end of the connection. */
+/** A stream may come back that was lost, or whose server is being replaced; all other answers are final. */
 function mayReturn(error: unknown): boolean {
-  if (error instanceof RpcError || !(error instanceof TransportError)) return false;
-  return error.failure === "ended" && error.delivery !== "not-sent";
+  if (!(error instanceof TransportError)) return false;
+  if (error.http) return PASSING.has(error.http.status);
+  return error.failure === "unreachable" || (error.failure === "ended" && error.delivery !== "not-sent");
 }

@@ -1,18 +1,16 @@
 import { isObject, stringOf } from "./decode/fields.ts";
-import { ProtocolError, RequestCancelled, RpcError } from "./errors.ts";
+import { ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
 import type { ExchangeRequest } from "./exchange.ts";
-import { pause } from "./pause.ts";
+import { type Pause, TaskWatch } from "./task-watch.ts";
 import type { JsonObject } from "./types.ts";
 
 /** Declared to servers: a tool call may answer with a task (SEP-2663). */
 export const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
 
-/** Between two looks at a task whose server names no interval; and the bounds of one that does. */
-const POLL = { usualMs: 1_000, leastMs: 50, mostMs: 60_000 } as const;
-
 export interface TaskTools {
   send(method: string, params: JsonObject, request: ExchangeRequest): Promise<JsonObject>;
   ask(questions: JsonObject, signal: AbortSignal | undefined): Promise<JsonObject>;
+  readonly pause: Pause;
   readonly limits: ExchangeRequest;
 }
 
@@ -20,13 +18,12 @@ export interface TaskTools {
  * Looks at a task until it has ended and gives its result, as if the call had answered with it. Questions are answered
  * once each; giving up is told to the server.
  */
-export async function finishTask(task: JsonObject, { send, ask, limits }: TaskTools): Promise<JsonObject> {
+export async function finishTask(task: JsonObject, { send, ask, pause, limits }: TaskTools): Promise<JsonObject> {
   const taskId = stringOf(task.taskId);
   if (taskId === undefined) throw new ProtocolError("its task has no id");
-  const { signal } = limits;
+  const watch = new TaskWatch(pause, limits);
   const asked = new Set<string>();
   let state = task;
-  let looks = 0;
   try {
     for (;;) {
       switch (state.status) {
@@ -39,17 +36,22 @@ export async function finishTask(task: JsonObject, { send, ask, limits }: TaskTo
           throw new ProtocolError("it cancelled the task");
         case "input_required": {
           const questions = newQuestions(state.inputRequests, asked);
-          if (Object.keys(questions).length > 0) {
-            await send("tasks/update", { taskId, inputResponses: await ask(questions, signal) }, limits);
-          }
+          if (Object.keys(questions).length === 0) break;
+          const inputResponses = await watch.asking(() => ask(questions, limits.signal));
+          await send("tasks/update", { taskId, inputResponses }, limits);
+          break;
         }
+        case "working":
+          break;
+        default:
+          throw new ProtocolError(`its task is in the unknown state ${JSON.stringify(state.status)}`);
       }
-      await pause(intervalOf(state.pollIntervalMs), signal);
+      await watch.wait(state.pollIntervalMs);
       state = { pollIntervalMs: state.pollIntervalMs, ...(await send("tasks/get", { taskId }, limits)) };
-      limits.onProgress?.({ progress: ++looks, message: stringOf(state.statusMessage) ?? String(state.status) });
+      watch.looked(state);
     }
   } catch (error) {
-    if (error instanceof RequestCancelled) {
+    if (isGivingUp(error)) {
       const { timeoutMs } = limits;
       send("tasks/cancel", { taskId }, { timeoutMs }).catch(() => {});
     }
@@ -57,9 +59,9 @@ export async function finishTask(task: JsonObject, { send, ask, limits }: TaskTo
   }
 }
 
-export function intervalOf(value: unknown): number {
-  const asked = typeof value === "number" && value >= 0 ? value : POLL.usualMs;
-  return Math.min(Math.max(asked, POLL.leastMs), POLL.mostMs);
+/** Whether a task goes on at the server though nobody here waits for it any more. */
+export function isGivingUp(error: unknown): boolean {
+  return error instanceof RequestCancelled || error instanceof RequestTimeout;
 }
 
 function taskFailure({ error, statusMessage }: JsonObject): Error {

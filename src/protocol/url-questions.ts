@@ -11,7 +11,8 @@ const VISIT_LIMIT_MS = 10 * 60_000;
 /** Addresses a server wants visited before it does what was asked (2025-11-25, client/elicitation, error -32042). */
 export class UrlQuestions {
   readonly #elicit: ClientHandlers["elicit"];
-  readonly #waiting = new Map<string, () => void>();
+  /** Who waits for the end of a visit; two calls may need the same one. */
+  readonly #waiting = new Set<{ readonly id: string; readonly end: () => void }>();
 
   constructor(elicit: ClientHandlers["elicit"]) {
     this.#elicit = elicit;
@@ -19,11 +20,11 @@ export class UrlQuestions {
 
   /** The server says that one has been dealt with. */
   completed(params: JsonObject): void {
-    this.#waiting.get(String(params.elicitationId))?.();
+    for (const { id, end } of this.#waiting) if (id === params.elicitationId) end();
   }
 
   /** Shows each address in turn and waits for its end; false as soon as the person says no, or nobody can be asked. */
-  async visitAll(error: RpcError, signal: AbortSignal | undefined): Promise<boolean> {
+  async visitAll(error: RpcError, signal: AbortSignal): Promise<boolean> {
     const questions = isObject(error.data) ? error.data.elicitations : undefined;
     if (!this.#elicit?.modes.includes("url") || !Array.isArray(questions) || questions.length === 0) return false;
     for (const question of questions) {
@@ -31,15 +32,15 @@ export class UrlQuestions {
       const id = isObject(question) ? stringOf(question.elicitationId) : undefined;
       if (!request || id === undefined) return false;
       const over = new AbortController();
-      this.#waiting.set(id, () => over.abort());
+      const waiting = { id, end: () => over.abort() };
+      this.#waiting.add(waiting);
       try {
-        const answer = await this.#elicit.ask(request, signal ?? new AbortController().signal);
+        const answer = await this.#elicit.ask(request, signal);
         if (answer.action !== "accept") return false;
-        const either = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
-        await pause(VISIT_LIMIT_MS, either).catch(() => {});
-        if (signal?.aborted) return false;
+        await pause(VISIT_LIMIT_MS, AbortSignal.any([signal, over.signal])).catch(() => {});
+        if (signal.aborted) return false;
       } finally {
-        this.#waiting.delete(id);
+        this.#waiting.delete(waiting);
       }
     }
     return true;

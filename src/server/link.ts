@@ -5,12 +5,13 @@ import { McpServerError, messageOf } from "../error.ts";
 import { connect } from "../protocol/connect.ts";
 import type { Era, McpConnection } from "../protocol/connection.ts";
 import { RequestCancelled } from "../protocol/errors.ts";
+import { untilAborted } from "../protocol/pause.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
 import { type Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import { toServerError } from "./failure.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
-import { mayReplay } from "./replay.ts";
+import { isGone, mayReplay } from "./replay.ts";
 import { SleepDetector } from "./sleep-detector.ts";
 import { StartLimit } from "./start-limit.ts";
 
@@ -53,9 +54,13 @@ export class Link {
   readonly #handlers: ClientHandlers;
   readonly #limit = new StartLimit();
   readonly #sleep = new SleepDetector();
+  /** While a connection is asked whether it has survived a sleep. */
+  #waking: Promise<void> | undefined;
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
+  /** All connections that have not ended yet, also those that are left to their last requests. */
+  readonly #lives = new Set<Live>();
   #closed = false;
   /** Connections on their way out, which `close` and the next start wait for. */
   #ending: Promise<unknown> = Promise.resolve();
@@ -117,6 +122,8 @@ export class Link {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#disconnect(CLOSED);
+    for (const live of this.#lives) this.#end(live);
+    await this.#ending;
   }
 
   /** The live connection; started if there is none, one start shared by all who wait for it [S1-41]. */
@@ -129,13 +136,14 @@ export class Link {
       }
       if (this.#phase.state === "ready") {
         const { live } = this.#phase;
-        if (!this.#sleep.hasSlept()) return live;
-        await this.#wake(live, signal);
+        if (this.#sleep.hasSlept()) this.#waking ??= this.#wake(live);
+        if (!this.#waking) return live;
+        await untilAborted(this.#waking, signal).catch(() => {});
         continue;
       }
       const { started, abort } = this.#phase.state === "starting" ? this.#phase : this.#start();
       try {
-        return await abortable(started, signal);
+        return await untilAborted(started, signal);
       } catch (thrown) {
         // Another start takes the place of this one, or none: the next look tells.
         if (abort.signal.aborted && !signal?.aborted) continue;
@@ -146,11 +154,17 @@ export class Link {
   }
 
   /** After a sleep a connection may be dead without anybody having been told: it is asked before it is trusted [E037]. */
-  async #wake(live: Live, signal: AbortSignal | undefined): Promise<void> {
+  async #wake(live: Live): Promise<void> {
+    // A limit of its own: the clock of the request stands still while a person is asked something.
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), WAKE_LIMIT_MS);
     try {
-      await live.connection.ping({ timeoutMs: WAKE_LIMIT_MS, signal });
-    } catch (error) {
-      if (!signal?.aborted) this.#stop(live, `it did not answer after this computer had slept (${messageOf(error)})`);
+      await live.connection.ping({ timeoutMs: 2 * WAKE_LIMIT_MS, signal: limit.signal });
+    } catch {
+      this.#stop(live, "it did not answer after this computer had slept");
+    } finally {
+      clearTimeout(timer);
+      this.#waking = undefined;
     }
   }
 
@@ -207,6 +221,7 @@ export class Link {
       });
       this.#era = connection.era;
       live = { connection, transport: transport as unknown as Transport, redact, users: 0 };
+      this.#lives.add(live);
       return live;
     } catch (thrown) {
       const diagnostics = transport?.diagnostics() ?? "";
@@ -219,7 +234,7 @@ export class Link {
   #note(live: Live, thrown: unknown, error: McpServerError): void {
     if (!(thrown instanceof TransportError) || this.live !== live) return;
     // Calls beside this one get an answer of their own: the old connection is left to them.
-    if (mayReplay(thrown)) this.#leave(live, messageOf(thrown));
+    if (isGone(thrown)) this.#leave(live, messageOf(thrown));
     else if (thrown.failure === "unauthorized") this.#phase = { state: "needs-auth", error };
     else if (thrown.failure === "unreachable" || thrown.failure === "ended") {
       this.#phase = { state: "stopped", reason: error.message, kept: live };
@@ -243,6 +258,7 @@ export class Link {
   }
 
   #end(live: Live): void {
+    this.#lives.delete(live);
     this.#ending = Promise.all([this.#ending, live.connection.close()]);
   }
 
@@ -261,14 +277,4 @@ export class Link {
   #failure(category: McpServerError["category"], text: string): McpServerError {
     return new McpServerError(this.#config.name, category, `MCP server \`${this.#config.name}\`: ${text}`);
   }
-}
-
-/** Leaves a shared start when the waiter gives up; the start itself goes on for the others. */
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(new RequestCancelled());
-    signal.addEventListener("abort", abort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
-  });
 }

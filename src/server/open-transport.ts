@@ -30,7 +30,8 @@ export async function createTransport(
       args,
       env: given,
       cwd: target.cwd ?? cwd,
-      framing: policy.framing,
+      // A second try in other framing would be a second container.
+      framing: container && policy.framing === "auto" ? "newline" : policy.framing,
       farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
     });
     return container?.endingWith(transport) ?? transport;

@@ -6,6 +6,10 @@ import { TransportError } from "../transport/transport.ts";
  * the session. Everything else may have run, and a call is never repeated behind anyone's back.
  */
 export function mayReplay(failure: unknown): boolean {
-  if (!(failure instanceof TransportError)) return false;
-  return failure.failure === "session-lost" || (failure.failure === "ended" && failure.delivery === "not-sent");
+  return failure instanceof TransportError && isGone(failure) && failure.delivery !== "unknown";
+}
+
+/** Whether the failure means that its connection is of no more use, whatever became of the request. */
+export function isGone({ failure, delivery }: TransportError): boolean {
+  return failure === "session-lost" || (failure === "ended" && delivery === "not-sent");
 }

@@ -1,3 +1,4 @@
+import { isObject } from "../content/json.ts";
 import type { JsonObject } from "../protocol/types.ts";
 
 /** Arguments that cannot be sent, in words a model can act on. */
@@ -12,7 +13,7 @@ export class ArgumentsError extends Error {
 export function parseArguments(value: unknown, label = "mcp call `args`"): JsonObject | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== "string") {
-    if (isPlainObject(value)) return value;
+    if (isObject(value)) return value;
     throw new ArgumentsError(`${label} must be a JSON object or a JSON string, not ${nameOfKind(value)}`);
   }
   if (value.trim() === "") return undefined;
@@ -22,7 +23,7 @@ export function parseArguments(value: unknown, label = "mcp call `args`"): JsonO
   } catch (error) {
     throw new ArgumentsError(`${label} must parse to a JSON object: ${(error as Error).message}`);
   }
-  if (!isPlainObject(parsed)) {
+  if (!isObject(parsed)) {
     throw new ArgumentsError(`${label} must parse to a JSON object, not ${nameOfKind(parsed)}`);
   }
   const number = inexactNumber(value);
@@ -34,7 +35,7 @@ export function parseArguments(value: unknown, label = "mcp call `args`"): JsonO
   return parsed;
 }
 
-/** The first number in a JSON text of which a JavaScript number would make another one, or none: an id of 20 digits, `1e999`. */
+/** The first number in a JSON text that a JavaScript number cannot hold unchanged: an id of 20 digits, `1e999`. */
 export function inexactNumber(json: string): string | undefined {
   const withoutStrings = json.replace(/\\./gs, "").replace(/"[^"]*"/g, '""');
   return withoutStrings.match(/-?\d[\d.eE+-]*/g)?.find((number) => !isExact(number));
@@ -48,10 +49,6 @@ function isExact(number: string): boolean {
 
 function shorten(number: string): string {
   return number.length > 40 ? `${number.slice(0, 40)}…` : number;
-}
-
-function isPlainObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function nameOfKind(value: unknown): string {

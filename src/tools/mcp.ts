@@ -1,15 +1,14 @@
 import { displayServer } from "../config/display.ts";
-import { firstRows, widenLimit } from "../content/limit.ts";
-import { presentResult } from "../content/present.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
-import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
+import { firstRows } from "../content/limit.ts";
+import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
+import { callAndPresent, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments } from "./arguments.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
-/** A tool's description in the listing; the whole of it is for whoever asks for one tool [S1-30]. */
+/** Of a tool's description in the listing [S1-30]. */
 const DESCRIPTION_CHARS = 200;
 
 const NO_SERVERS =
@@ -41,28 +40,15 @@ export async function runMcpTool(session: McpSession, call: ToolCall): Promise<T
   }
 }
 
-/** A failure as an answer to the model: the sentence, and what the server said on stderr when it did not start. */
-export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer {
-  return {
-    content: [{ type: "text", text: sanitizeText(describeError(thrown)) }],
-    isError: true,
-    details: { ...details, isError: true, category: categoryOf(thrown) },
-  };
-}
-
-function categoryOf(thrown: unknown): ErrorCategory {
-  if (thrown instanceof McpServerError) return thrown.category;
-  return thrown instanceof ArgumentsError ? "validation" : "other";
-}
-
 function answer(text: string, details: JsonObject): ToolAnswer {
   return { content: [{ type: "text", text }], isError: false, details };
 }
 
 function listServers(session: McpSession): string {
+  const { servers } = session;
   const waiting = waitingNote(session);
-  if (session.servers.length === 0) return [NO_SERVERS, ...waiting].join("\n");
-  const lines = session.servers.map((config) => {
+  if (servers.length === 0) return [NO_SERVERS, ...waiting].join("\n");
+  const lines = servers.map((config) => {
     const { state } = session.status(config.name);
     const live = state === "ready" || state === "starting" ? " (live)" : "";
     return `- ${sanitizeLine(config.name, 100)}${live} (${sanitizeLine(displayServer(config), 400)})`;
@@ -103,20 +89,14 @@ async function callTool(
   rawArgs: unknown,
   call: ToolCall,
 ): Promise<ToolAnswer> {
-  const args = parseArguments(rawArgs);
-  const result = await session.callTool(server, tool, args, {
-    ...(call.signal && { signal: call.signal }),
-    ...(call.onProgress && { onProgress: call.onProgress }),
-  });
-  const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
-  const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages: false });
-  const { blocks, truncated, files } = presented;
-  const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${result.isError ? " reported an error" : ""}:`;
+  const target = { server, tool, args: parseArguments(rawArgs) };
+  const { blocks, isError, truncated, files } = await callAndPresent(session, target, call, false);
+  const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   return {
     content: [{ type: "text", text: `${head}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
-    isError: result.isError,
-    details: { action: "call", server, tool, isError: result.isError, truncated, files },
+    isError,
+    details: { action: "call", server, tool, isError, truncated, files },
   };
 }
 

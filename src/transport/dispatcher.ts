@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
-import type { buildConnector, Dispatcher } from "undici";
+import type { buildConnector } from "undici";
 import { codeOf, lostConnection } from "./http-failure.ts";
+import type { HttpResponse } from "./http-response.ts";
 import { type ForwardProxy, proxyFor } from "./proxy.ts";
 import { secureContextOf, type TlsFiles } from "./tls.ts";
 import { TransportError } from "./transport.ts";
@@ -32,7 +33,7 @@ export interface HttpRequest {
 /** Connections to any address: proxies, authorities, both address families. Redirects are not followed. */
 export interface Connections {
   /** Rejects with a TransportError. */
-  request(url: URL, request: HttpRequest): Promise<Dispatcher.ResponseData>;
+  request(url: URL, request: HttpRequest): Promise<HttpResponse>;
   /** Cuts all connections; requests in flight reject. */
   destroy(): Promise<void>;
 }
@@ -49,19 +50,21 @@ export async function openConnections({ env, tls, background }: ConnectionOption
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
   };
   const plain = undici.buildConnector(settings);
-  /** Made with the first TLS connection: reading the authorities takes time. */
   let secure: Promise<buildConnector.connector> | undefined;
   const connecting = new Set<Socket>();
 
+  /** Made with the first TLS connection: reading the authorities takes time. */
+  function secureConnector(): Promise<buildConnector.connector> {
+    secure ??= secureContextOf(tls, env).then((secureContext) =>
+      // Said outright, because an environment variable of Node's could say otherwise: TLS is never silently insecure.
+      undici.buildConnector({ ...settings, rejectUnauthorized: true, ...(secureContext && { secureContext }) }),
+    );
+    return secure;
+  }
+
   /** Straight to the address, or through a tunnel that stands. */
   async function direct(options: buildConnector.Options): Promise<Socket> {
-    if (options.protocol === "https:") {
-      // Said outright, because an environment variable of Node's could say otherwise: TLS is never silently insecure.
-      secure ??= secureContextOf(tls, env).then((secureContext) =>
-        undici.buildConnector({ ...settings, rejectUnauthorized: true, ...(secureContext && { secureContext }) }),
-      );
-    }
-    const connect = options.protocol === "https:" && secure ? await secure : plain;
+    const connect = options.protocol === "https:" ? await secureConnector() : plain;
     return new Promise((resolve, reject) => {
       const settle: buildConnector.Callback = (error, connected) => {
         connecting.delete(socket);
@@ -106,7 +109,7 @@ export async function openConnections({ env, tls, background }: ConnectionOption
     },
   });
 
-  async function request(url: URL, { method, headers, body, signal }: HttpRequest): Promise<Dispatcher.ResponseData> {
+  async function request(url: URL, { method, headers, body, signal }: HttpRequest): Promise<HttpResponse> {
     const rest = { method, body: body ?? null, ...(signal && { signal }) };
     const path = `${url.pathname}${url.search}`;
     const proxy = url.protocol === "http:" ? proxyFor(url, env) : undefined;

@@ -9,8 +9,8 @@ import { TailBuffer } from "./tail-buffer.ts";
 export type Framing = "newline" | "content-length";
 
 /**
- * One message, ready to be written. `both` is a frame that either kind of reader takes: to the one its length counts a
- * newline, which is white space in JSON; to the other its headers are two lines of noise, which real servers skip.
+ * One message, ready to be written. `both` is a frame that either kind of reader takes: who reads frames finds a newline at
+ * the end of the body, which is white space in JSON; who reads lines finds two lines of noise, which real servers skip.
  */
 export function encodeFrame(text: string, framing: Framing | "both"): string {
   switch (framing) {
@@ -45,7 +45,7 @@ export interface FrameEvents {
 
 const NEWLINE = 0x0a;
 const BYTE_ORDER_MARK = "\uFEFF";
-/** A header is short; so long a line need not be looked at. */
+/** A longer line is no header. */
 const MAX_HEADER_CHARS = 256;
 const HEADER = /^([A-Za-z-]+)[ \t]*:[ \t]*(.*?)[ \t\r]*$/;
 /** An ArrayBuffer of ES2024, which every Node from 20 on has: it grows in place and gives its memory back at once. */
@@ -71,10 +71,11 @@ export class FrameReader {
   readonly #maxBytes: number;
   /** Names the protocol in what is said about a frame. */
   readonly #label: string;
-  /** Bytes of the frame being read that came with earlier chunks, and how many they are. */
+  /** Bytes of the frame being read that came with earlier chunks. */
   #buffer: ResizableBuffer | undefined;
+  /** How many bytes of that frame came, kept or not. */
   #size = 0;
-  /** Instead of them once it is over the cap. */
+  /** What is kept of it instead, once it is over the cap. */
   #remnant: { head: string; tail: TailBuffer } | undefined;
   /** Bytes of the frame body being read; undefined while reading lines. */
   #bodyBytes: number | undefined;

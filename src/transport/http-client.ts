@@ -1,20 +1,14 @@
-import type { Readable } from "node:stream";
-import type { Dispatcher } from "undici";
 import { CLIENT_INFO } from "../version.ts";
 import { type Connections, type HttpMethod, openConnections } from "./dispatcher.ts";
-import { headerOf, redirectFailure, tooLarge } from "./http-failure.ts";
+import { discard } from "./http-body.ts";
+import { redirectFailure } from "./http-failure.ts";
+import { type HttpResponse, headerOf } from "./http-response.ts";
 import { basicCredentials } from "./proxy.ts";
+import type { TlsFiles } from "./tls.ts";
 import { type SendOptions, TransportError } from "./transport.ts";
 
 /** A slash added, a host's own name: more than a few hops are a loop. */
 const MAX_REDIRECTS = 3;
-/** What a notification is answered with is thrown away, within limits. */
-const DISCARD_LIMIT_MS = 1_000;
-/** Enough of an error page to recognise it, and of an error that is JSON to be whole. */
-const ERROR_BODY_BYTES = 64 * 1024;
-const ERROR_BODY_LIMIT_MS = 300;
-/** Over 64 MiB a message is a mistake, and a danger to the process. */
-export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 /** Headers of the connection and of the message's framing, which the configuration cannot set. */
 const OWN_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "expect", "content-length"]);
@@ -23,14 +17,11 @@ const OWN_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "u
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /** Where an HTTP server is and how to speak to it; files are paths, values are ready for use. */
-export interface HttpTransportOptions {
+export interface HttpTransportOptions extends TlsFiles {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Proxy variables, and those that name authorities (`NODE_EXTRA_CA_CERTS`), are read from it when connecting. */
   readonly env: NodeJS.ProcessEnv;
-  readonly ca?: string | undefined;
-  readonly cert?: string | undefined;
-  readonly key?: string | undefined;
   /** Limit of one message, and of one event of a stream; 64 MiB when absent. */
   readonly maxMessageBytes?: number | undefined;
 }
@@ -52,7 +43,7 @@ export class HttpClient {
   /** Throws a TransportError when the address or a header is none, which can be known only once variables are filled in. */
   constructor(options: HttpTransportOptions) {
     if (!URL.canParse(options.url) || !/^https?:$/.test(new URL(options.url).protocol)) {
-      throw misconfigured("its `url` is no http or https address once variables are filled in");
+      throw misconfigured("its `url` is not an http or https address once variables are filled in");
     }
     this.#options = options;
     this.#url = new URL(options.url);
@@ -65,8 +56,8 @@ export class HttpClient {
   }
 
   async open(): Promise<void> {
-    const { env, ca, cert, key } = this.#options;
-    const tls = { ca, cert, key };
+    const { env } = this.#options;
+    const tls: TlsFiles = this.#options;
     const [foreground, background] = await Promise.all([
       openConnections({ env, tls, background: false }),
       openConnections({ env, tls, background: true }),
@@ -75,7 +66,7 @@ export class HttpClient {
   }
 
   /** Follows what RFC 9110 lets repeat with its body (307, 308), inside the origin. Rejects with a TransportError. */
-  async request(method: HttpMethod, request: ClientRequest): Promise<Dispatcher.ResponseData> {
+  async request(method: HttpMethod, request: ClientRequest): Promise<HttpResponse> {
     let url = request.url ?? this.#url;
     for (let hops = 0; ; hops++) {
       if (!this.#connections) throw new TransportError("ended", "the connection is closed", "not-sent");
@@ -92,12 +83,12 @@ export class HttpClient {
       const location = headerOf(response, "location");
       const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (target?.origin !== url.origin) {
-        throw redirectFailure(response, target, "where its headers must not go");
+        throw redirectFailure(response, target, "another origin, to which its headers must not be sent");
       }
       if (status !== 307 && status !== 308) {
-        throw redirectFailure(response, target, "and a message does not survive that");
+        throw redirectFailure(response, target, "with a status that would lose the message");
       }
-      if (hops === MAX_REDIRECTS) throw redirectFailure(response, target, "again and again");
+      if (hops === MAX_REDIRECTS) throw redirectFailure(response, target, "after too many redirects");
       url = target;
     }
   }
@@ -107,52 +98,6 @@ export class HttpClient {
     this.#connections = undefined;
     await Promise.all([connections?.foreground.destroy(), connections?.background.destroy()]);
   }
-}
-
-/** What is left of a response nobody needs, so that its connection can be used again; an endless one is cut. */
-export function discard(response: Dispatcher.ResponseData): void {
-  response.body.dump({ limit: 64 * 1024, signal: AbortSignal.timeout(DISCARD_LIMIT_MS) }).catch(() => {});
-}
-
-/** The whole body as text. Rejects with a TransportError over the limit at once, however much would follow [E284]. */
-export function readText(response: Dispatcher.ResponseData, limitBytes: number): Promise<string> {
-  const { body } = response;
-  const length = Number(headerOf(response, "content-length") || Number.NaN);
-  if (length <= limitBytes) return body.text();
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    const stop = () => {
-      body.destroy();
-      reject(tooLarge(limitBytes));
-    };
-    body.on("error", reject);
-    if (length > limitBytes) return stop();
-    body.on("data", (chunk: Buffer) => {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > limitBytes) stop();
-    });
-    body.on("end", () => resolve(Buffer.concat(chunks).toString("utf8")));
-  });
-}
-
-/** The first part of what came with an error, or as much of it as comes soon. */
-export async function readErrorBody(body: Readable): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  const limit = setTimeout(() => body.destroy(), ERROR_BODY_LIMIT_MS).unref();
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size >= ERROR_BODY_BYTES) break;
-    }
-  } catch {
-    // An error in an error: the status alone says enough.
-  }
-  clearTimeout(limit);
-  return Buffer.concat(chunks).toString("utf8");
 }
 
 function cleanHeaders(configured: Readonly<Record<string, string>>): Record<string, string> {

@@ -1,7 +1,5 @@
-import type { Dispatcher } from "undici";
+import { contentTypeOf, type HttpResponse, headerOf } from "./http-response.ts";
 import { type HttpRefusal, TransportError } from "./transport.ts";
-
-type Response = Dispatcher.ResponseData;
 
 /** How much of a page is quoted [E080]. */
 const EXCERPT_CHARS = 200;
@@ -10,23 +8,8 @@ const EXCERPT_SOURCE_CHARS = 4_096;
 /** Statuses that say the request was not executed; all others leave that open. */
 const NOT_EXECUTED = new Set([401, 403, 404, 405, 406, 413, 415, 429, 503]);
 
-/** A header's value, the last one when it was sent several times; empty when it was not. */
-export function headerOf(response: Response, name: string): string {
-  const value = response.headers[name];
-  return (Array.isArray(value) ? value.at(-1) : value) ?? "";
-}
-
-/** The media type without its parameters, in lower case. */
-export function contentTypeOf(response: Response): string {
-  return headerOf(response, "content-type").split(";", 1)[0]?.trim().toLowerCase() ?? "";
-}
-
-export function isEventStream(response: Response): boolean {
-  return response.statusCode === 200 && contentTypeOf(response) === "text/event-stream";
-}
-
 /** The failure that a status which is no success means; `body` is the beginning of what came with it. */
-export function statusFailure(response: Response, body: string): TransportError {
+export function statusFailure(response: HttpResponse, body: string): TransportError {
   const http = refusalOf(response);
   if (http.status === 401) {
     return new TransportError("unauthorized", "it requires authorization (HTTP 401)", "rejected", { http });
@@ -35,7 +18,7 @@ export function statusFailure(response: Response, body: string): TransportError 
   return new TransportError("status", `it answered ${describeResponse(response, body)}`, delivery, { http });
 }
 
-function refusalOf(response: Response): HttpRefusal {
+function refusalOf(response: HttpResponse): HttpRefusal {
   const retryAfter = retryAfterMs(headerOf(response, "retry-after"), Date.now());
   const challenges = response.headers["www-authenticate"];
   return {
@@ -54,7 +37,7 @@ export function retryAfterMs(value: string, now: number): number | undefined {
 }
 
 /** `HTTP 502 (text/html): Bad Gateway`; the text is the server's. */
-export function describeResponse(response: Response, body: string): string {
+export function describeResponse(response: HttpResponse, body: string): string {
   const type = contentTypeOf(response);
   const text = /^(?:|text\/.*|application\/(?:.*\+)?(?:json|xml))$/.test(type) ? excerptOf(body) : "";
   return `HTTP ${response.statusCode}${type === "" ? "" : ` (${type})`}${text === "" ? "" : `: ${text}`}`;
@@ -77,11 +60,13 @@ export function excerptOf(page: string): string {
  * A redirect that is not followed: headers made for one origin go to no other [E083], and a method that may turn into GET
  * would lose the message [E082]. The address it names is told, without what may be a key in it.
  */
-export function redirectFailure(response: Response, target: URL | undefined, why: string): TransportError {
+export function redirectFailure(response: HttpResponse, target: URL | undefined, why: string): TransportError {
   const { statusCode: status } = response;
   const shown = target && `${target.origin}${target.pathname.replace(/[\w=-]{20,}/g, "***")}`.slice(0, EXCERPT_CHARS);
-  const where = shown === undefined ? "without naming an address" : `to ${shown}`;
-  const message = `it redirects (HTTP ${status}) ${where}, ${why}. If that is its right address, use it as \`url\``;
+  const message =
+    shown === undefined
+      ? `it redirects (HTTP ${status}) without naming an address`
+      : `it redirects (HTTP ${status}) to ${shown}, ${why}. If that is its right address, use it as \`url\``;
   return new TransportError("status", message, "rejected", { http: { status } });
 }
 

@@ -1,24 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Dispatcher } from "undici";
-import {
-  discard,
-  HttpClient,
-  type HttpTransportOptions,
-  MAX_MESSAGE_BYTES,
-  readErrorBody,
-  readText,
-} from "./http-client.ts";
-import {
-  contentTypeOf,
-  describeResponse,
-  headerOf,
-  isEventStream,
-  lostConnection,
-  saysSessionIsGone,
-  sessionLost,
-  statusFailure,
-} from "./http-failure.ts";
-import type { JsonRpcMessage } from "./message.ts";
+import { discard, readErrorBody, readText } from "./http-body.ts";
+import { HttpClient, type HttpTransportOptions } from "./http-client.ts";
+import { describeResponse, saysSessionIsGone, sessionLost, statusFailure } from "./http-failure.ts";
+import { contentTypeOf, type HttpResponse, headerOf, isEventStream } from "./http-response.ts";
+import { type JsonRpcMessage, MAX_MESSAGE_BYTES } from "./message.ts";
 import { toMessages } from "./parse.ts";
 import { readEvents, type StreamPosition } from "./sse.ts";
 import { type SendOptions, type Transport, TransportError, type TransportEvents } from "./transport.ts";
@@ -41,9 +26,9 @@ const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 10 * 60_000;
 /** How often a connection for the rest of an answer is tried in a row. */
 const RESUME_ATTEMPTS = 3;
-/** Attempts at the server's own stream that bring nothing, in a row, before there is quiet. */
+/** Attempts in a row that bring nothing, before the server's own stream is given up. */
 const LISTEN_ATTEMPTS = 5;
-/** A stream that has lasted this long was one, though nothing came: the next is not held back. */
+/** A stream that lasted this long counts as fruitful, though nothing came on it. */
 const STEADY_MS = 10_000;
 
 /**
@@ -58,7 +43,7 @@ export class HttpTransport implements Transport {
   readonly #limitBytes: number;
   #events: TransportEvents | undefined;
   #sessionId: string | undefined;
-  /** The server has forgotten the session. Whoever learned of it, the next request is told, and nothing is sent any more. */
+  /** The server has forgotten the session: requests of it fail from now on and nothing of it is sent. */
   #isLost = false;
   /** What the session's messages are sent with; its end has to name the revision too. */
   #sessionHeaders: Readonly<Record<string, string>> = {};
@@ -108,9 +93,7 @@ export class HttpTransport implements Transport {
       }
     };
     if (contentTypeOf(response) === "text/event-stream") return this.#readStream(response, options, answer, take);
-    const text = await readText(response, this.#limitBytes).catch((error: unknown) => {
-      throw lostConnection(error);
-    });
+    const text = await readText(response, this.#limitBytes);
     take(text);
     if (answer.given) return;
     const http = { status: response.statusCode };
@@ -148,7 +131,7 @@ export class HttpTransport implements Transport {
   }
 
   /** A status that is no success: the loss of the session, a JSON-RPC error beside it, or a failure of its own. */
-  async #refused(message: JsonRpcMessage, response: Dispatcher.ResponseData, sessionId: string | undefined) {
+  async #refused(message: JsonRpcMessage, response: HttpResponse, sessionId: string | undefined) {
     const { statusCode: status } = response;
     const body = await readErrorBody(response.body);
     // An error without an id answers the request it came back for, but only 400 is about the message itself.
@@ -176,7 +159,7 @@ export class HttpTransport implements Transport {
    * resumability). Whoever waits for the answer keeps the time.
    */
   async #readStream(
-    first: Dispatcher.ResponseData,
+    first: HttpResponse,
     options: SendOptions,
     answer: { readonly given: boolean },
     take: (text: string) => void,
@@ -199,7 +182,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #resume(position: StreamPosition, options: SendOptions): Promise<Dispatcher.ResponseData> {
+  async #resume(position: StreamPosition, options: SendOptions): Promise<HttpResponse> {
     const { signal } = options;
     for (let attempt = 1; ; attempt++) {
       await sleep(waitMs(position), undefined, { ref: false, ...(signal && { signal }) }).catch(() => {});
@@ -244,7 +227,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  #get(position: StreamPosition, options: SendOptions): Promise<Dispatcher.ResponseData> {
+  #get(position: StreamPosition, options: SendOptions): Promise<HttpResponse> {
     const { lastEventId } = position;
     const headers = {
       ...this.#headers(options),

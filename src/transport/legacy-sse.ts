@@ -1,6 +1,8 @@
-import { discard, HttpClient, type HttpTransportOptions, MAX_MESSAGE_BYTES, readErrorBody } from "./http-client.ts";
-import { describeResponse, isEventStream, saysSessionIsGone, sessionLost, statusFailure } from "./http-failure.ts";
-import type { JsonRpcMessage } from "./message.ts";
+import { discard, readErrorBody } from "./http-body.ts";
+import { HttpClient, type HttpTransportOptions } from "./http-client.ts";
+import { describeResponse, saysSessionIsGone, sessionLost, statusFailure } from "./http-failure.ts";
+import { isEventStream } from "./http-response.ts";
+import { type JsonRpcMessage, MAX_MESSAGE_BYTES } from "./message.ts";
 import { toMessages } from "./parse.ts";
 import { readEvents } from "./sse.ts";
 import { type SendOptions, type Transport, TransportError, type TransportEvents } from "./transport.ts";
@@ -103,7 +105,7 @@ export class LegacySseTransport implements Transport {
     const base = this.#client.url;
     const endpoint = URL.canParse(written, base.href) ? new URL(written, base) : undefined;
     if (endpoint?.origin === base.origin) return endpoint;
-    const what = endpoint ? `at another origin (${endpoint.origin})` : "that is no address";
+    const what = endpoint ? `at another origin (${endpoint.origin})` : "that is not an address";
     throw new TransportError("malformed", `it names an endpoint ${what}`, "not-sent");
   }
 }

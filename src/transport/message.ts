@@ -1,3 +1,6 @@
+/** A larger message costs its call, not the connection. This is room for any screenshot or log a tool returns. */
+export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
+
 /** JSON-RPC 2.0 as MCP uses it. Ids of our own are increasing integers; peers may answer with strings. */
 export type JsonRpcId = number | string;
 

@@ -53,9 +53,9 @@ const IS_ANSWER = /"(?:result|error)"\s*:/;
 const OWN_ID = /^"?(\d+)"?$/;
 
 /**
- * Whose answer a text was that cannot be parsed, because it is broken or only its two ends are known: the id among the
- * members of the outermost object that stand before its first large one or after its last, which may not be seen.
- * Undefined when the text is no answer.
+ * Whose answer a text was that cannot be parsed, because it is broken or because only its two ends were kept. The id is
+ * looked for among the small members at the beginning and at the end of the outermost object. Undefined when the text is
+ * no answer.
  */
 export function asAnswer(head: string, tail: string): { readonly id: number | undefined } | undefined {
   const start = head.indexOf(GLUED);

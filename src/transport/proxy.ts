@@ -13,9 +13,9 @@ export interface ForwardProxy {
 const LOOPBACK = /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/;
 
 /**
- * The proxy for an address as the variables have it that most programs read: `https_proxy` or `http_proxy` by the
- * address' scheme, else `all_proxy`, not for hosts in `no_proxy`; each in either case, lower case first. Throws a
- * TransportError when the variable's value is of no use, because going past a proxy unasked is no answer to that.
+ * The proxy for an address, from the variables that most programs read: `https_proxy` or `http_proxy` by the scheme of
+ * the address, else `all_proxy`; none for hosts in `no_proxy`. Each in either case, lower case first. Throws a
+ * TransportError when the variable's value cannot be used, rather than going past the proxy unasked.
  */
 export function proxyFor(target: URL, env: NodeJS.ProcessEnv): ForwardProxy | undefined {
   if (LOOPBACK.test(target.hostname)) return undefined;
@@ -26,7 +26,7 @@ export function proxyFor(target: URL, env: NodeJS.ProcessEnv): ForwardProxy | un
 
   const written = env[variable]?.trim() ?? "";
   const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(written) ? written : `http://${written}`;
-  if (!URL.canParse(address)) throw unusable(variable, "its value is no address");
+  if (!URL.canParse(address)) throw unusable(variable, "its value is not an address");
   const url = new URL(address);
   if (!/^https?:$/.test(url.protocol)) throw unusable(variable, `${url.protocol}// proxies are not supported`);
   return { variable, url, authorization: basicCredentials(url) };

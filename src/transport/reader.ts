@@ -1,10 +1,8 @@
 import { FrameReader, type Framing } from "./framing.ts";
-import type { JsonRpcMessage } from "./message.ts";
+import { type JsonRpcMessage, MAX_MESSAGE_BYTES } from "./message.ts";
 import { asAnswer, toMessages } from "./parse.ts";
 import { TransportError } from "./transport.ts";
 
-/** A message larger than this is dropped; the connection lives on. 64 MiB holds any screenshot or log a tool returns. */
-const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 /** What is looked at, and quoted, of a text that is no message. */
 const END_CHARS = 1024;
 const QUOTED_CHARS = 200;

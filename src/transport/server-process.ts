@@ -11,10 +11,8 @@ const STDERR_TAIL_BYTES = 64 * 1024;
 const DRAIN_MS = 100;
 
 export interface ProcessEvents extends Omit<ReaderEvents, "noise"> {
-  /** There was noise before the first message that followed it; told once. */
+  /** Noise stood before a message; told once. */
   notice(text: string): void;
-  /** It can never answer again, and all it wrote has been told. Told once; afterwards nothing more. */
-  over(reason: string): void;
 }
 
 /**
@@ -24,7 +22,7 @@ export interface ProcessEvents extends Omit<ReaderEvents, "noise"> {
 export class ServerProcess {
   /** Resolves when the process runs; rejects with a TransportError. */
   readonly started: Promise<void>;
-  /** Resolves with the reason when it can never answer again. */
+  /** Resolves with the reason when it can never answer again and all it wrote has been told; nothing is told afterwards. */
   readonly over: Promise<string>;
   readonly #child: ChildProcess;
   readonly #stderr = new TailBuffer(STDERR_TAIL_BYTES);
@@ -60,7 +58,6 @@ export class ServerProcess {
         if (this.#isOver) return;
         this.#isOver = true;
         resolve(reason);
-        events.over(reason);
       };
       // A grandchild may hold stdout and stderr open, so their end is not waited for without limit.
       child.once("exit", (code, signal) => soon(child, "close", () => over(exitReason(code, signal))));
@@ -122,7 +119,7 @@ export class ServerProcess {
   }
 
   #noiseText(): string {
-    return `${this.#noise.texts} line(s) on stdout were no MCP messages, the first: ${this.#noise.sample}`;
+    return `${this.#noise.texts} line(s) on stdout were not MCP messages, the first: ${this.#noise.sample}`;
   }
 
   #read({ stdin, stdout, stderr }: ChildProcess, maxMessageBytes: number | undefined): void {

@@ -73,24 +73,28 @@ export function readEvents(
     };
 
     let done = false;
-    const attempt = (step: () => void, then: () => void) => {
+    const attempt = (step: () => void) => {
       if (done) return;
       try {
         step();
-        then();
       } catch (error) {
         done = true;
         body.destroy();
         reject(error);
       }
     };
-    body.on("data", (chunk: Buffer) =>
-      attempt(
-        () => take(chunk),
-        () => {},
-      ),
+    body.on("data", (chunk: Buffer) => attempt(() => take(chunk)));
+    body.on("end", () =>
+      attempt(() => {
+        finish();
+        resolve();
+      }),
     );
-    body.on("end", () => attempt(finish, resolve));
-    body.on("error", (error) => attempt(finish, () => reject(lostConnection(error))));
+    body.on("error", (error) =>
+      attempt(() => {
+        finish();
+        reject(lostConnection(error));
+      }),
+    );
   });
 }

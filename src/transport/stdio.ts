@@ -83,10 +83,10 @@ export class StdioTransport implements Transport {
       notice: (text) => {
         if (!this.#closing) events.notice(text);
       },
-      over: (reason) => {
-        if (this.#framing === "both" && !this.#closing) void this.#reopen(server, events);
-        else this.#end(events, reason);
-      },
+    });
+    void server.over.then((reason) => {
+      if (this.#framing === "both" && !this.#closing) void this.#reopen(server, events);
+      else this.#end(events, reason);
     });
     this.#process = server;
     await server.started;

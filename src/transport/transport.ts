@@ -2,8 +2,8 @@ import type { JsonRpcId, JsonRpcMessage } from "./message.ts";
 
 /**
  * How far a message got before its transport failed. It decides whether sending it again is safe:
- * `not-sent` no byte left this process; `rejected` the server said it did not execute it (404 with a session id, 429,
- * 503); `unknown` it may have run.
+ * `not-sent` no byte left this process; `rejected` the server said it did not execute it (a session it no longer knows,
+ * 401, 429, 503 and a few other statuses); `unknown` it may have run.
  */
 export type Delivery = "not-sent" | "rejected" | "unknown";
 
@@ -18,7 +18,7 @@ export type TransportFailure =
   | "status"
   /** HTTP 401. */
   | "unauthorized"
-  /** HTTP 404 for a request that carried a session id (2025-11-25, transports, session management). */
+  /** The server no longer knows the session: HTTP 404 (2025-11-25, transports, session management), or in its own words. */
   | "session-lost";
 
 /** A transport's failure. The message names no command, argument, header or URL. */

@@ -350,5 +350,5 @@ test("[E007] a server that prints garbage and never answers fails at its deadlin
   const { text } = await mcp(session, call);
   expect(text).toContain("`initialize` timed out after 0.5s");
   expect(text).toContain("loading");
-  expect(text).toContain("2 line(s) on stdout were no MCP messages, the first: Welcome!");
+  expect(text).toContain("2 line(s) on stdout were not MCP messages, the first: Welcome!");
 });

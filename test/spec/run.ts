@@ -7,6 +7,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RECEIVED, SENT, UNNAMED } from "./examples.ts";
 import { losses } from "./loss.ts";
+import type { Receive } from "./receive.ts";
 import { RevisionSchema } from "./schema.ts";
 import { type Recorded, recordNegotiation, recordSession } from "./session.ts";
 
@@ -65,11 +66,7 @@ async function receiveExamples(examples: string): Promise<void> {
   }
 }
 
-async function lossesOf(
-  example: unknown,
-  receive: (typeof RECEIVED)[string],
-  unnamed: Map<string, number>,
-): Promise<string[]> {
+async function lossesOf(example: unknown, receive: Receive, unnamed: Map<string, number>): Promise<string[]> {
   try {
     const { expected, actual, raw } = await receive(example);
     return losses(expected, actual).flatMap((path) => {

@@ -2,25 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { certificateAuthority } from "../ground/certificates.ts";
 import { temporaryHome } from "../ground/home.ts";
-import type { FakeHttp, HttpOptions } from "../ground/http-server.ts";
-import { fakeHttp } from "../ground/http-server.ts";
 import type { ServerScript } from "../ground/script.ts";
 import { until } from "../ground/wait.ts";
-
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0)) await close();
-});
-
-async function served(script: ServerScript, options?: HttpOptions): Promise<FakeHttp> {
-  const server = await fakeHttp(script, options);
-  closings.push(() => server.close());
-  return server;
-}
+import { served } from "./served.ts";
 
 test.each(["http", "https"])("open streams do not keep a process alive (%s)", async (scheme) => {
   await using home = await temporaryHome();

@@ -4,20 +4,18 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import tls from "node:tls";
-import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { Authority, Identity } from "../ground/certificates.ts";
 import { certificateAuthority } from "../ground/certificates.ts";
 import type { RecordingProxy } from "../ground/forward-proxy.ts";
 import { recordingProxy } from "../ground/forward-proxy.ts";
 import type { Home } from "../ground/home.ts";
 import { temporaryHome } from "../ground/home.ts";
-import type { FakeHttp, HttpOptions } from "../ground/http-server.ts";
-import { fakeHttp } from "../ground/http-server.ts";
-import type { ServerScript } from "../ground/script.ts";
+import type { FakeHttp } from "../ground/http-server.ts";
 import { until } from "../ground/wait.ts";
 import { call, failureOf, initialize, type Options, openHttp } from "./open.ts";
+import { served } from "./served.ts";
 
-const closings: (() => unknown)[] = [];
 let authority: Authority;
 let identity: Identity;
 
@@ -26,25 +24,15 @@ beforeAll(() => {
   identity = authority.issue("localhost", "127.0.0.1", "mcp.example.test");
 });
 
-afterEach(async () => {
-  for (const close of closings.splice(0).reverse()) await close();
-});
-
-async function served(script: ServerScript = {}, options?: HttpOptions): Promise<FakeHttp> {
-  const server = await fakeHttp(script, options);
-  closings.push(() => server.close());
-  return server;
-}
-
 async function proxied(to: FakeHttp, options?: Parameters<typeof recordingProxy>[1]): Promise<RecordingProxy> {
   const proxy = await recordingProxy(to.port, options);
-  closings.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   return proxy;
 }
 
 async function homeWith(files: Record<string, string>): Promise<Home & { file(name: string): string }> {
   const home = await temporaryHome();
-  closings.push(() => home.remove());
+  onTestFinished(() => home.remove());
   for (const [name, content] of Object.entries(files)) writeFileSync(home.path(name), content);
   return { ...home, file: (name) => home.path(name) };
 }
@@ -67,7 +55,7 @@ describe("[E088] a server whose certificate comes from a private authority", () 
   test("is not spoken to, whatever the environment says about not looking", async () => {
     const server = await served({}, { tls: identity });
     vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
-    closings.push(() => vi.unstubAllEnvs());
+    onTestFinished(() => void vi.unstubAllEnvs());
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
     expect(await exchange({ url: server.url, env })).toMatchObject(untrusted);
     expect(server.received()).toEqual([]);
@@ -92,7 +80,7 @@ describe("[E088] a server whose certificate comes from a private authority", () 
     const server = await served({}, { tls: identity });
     const home = await homeWith({ "ca.pem": authority.cert });
     const created = vi.spyOn(tls, "createSecureContext");
-    closings.push(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     expect(await exchange({ url: server.url, ca: home.file("ca.pem") })).toMatchObject(answered);
     const trusted = created.mock.calls.flatMap(([options]) => options?.ca ?? []);
     expect(trusted).toEqual(expect.arrayContaining([...tls.rootCertificates.slice(0, 20), authority.cert]));
@@ -191,7 +179,7 @@ describe("a proxy", () => {
     const proxy = await proxied(server);
     const env = { HTTP_PROXY: proxy.url, NO_PROXY: "mcp.example.test" };
     vi.spyOn(dns, "lookup").mockImplementation(lookup({ address: "127.0.0.1", family: 4 }));
-    closings.push(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     expect(await exchange({ url: `http://mcp.example.test:${server.port}/mcp`, env })).toMatchObject(answered);
     expect(proxy.requests()).toEqual([]);
   });
@@ -244,7 +232,7 @@ async function blackHole(port: number): Promise<void> {
     require("fs").writeSync(1, "up"); ${sleep}; });`;
   const child = spawn(process.execPath, ["-e", code], { stdio: ["ignore", "pipe", "inherit"] });
   const fillers: Socket[] = [];
-  closings.push(async () => {
+  onTestFinished(async () => {
     for (const filler of fillers) filler.destroy();
     child.kill("SIGKILL");
     await once(child, "exit");
@@ -268,7 +256,7 @@ describe("a host with an address that is dead", () => {
     vi.spyOn(dns, "lookup").mockImplementation(
       lookup({ address: "::1", family: 6 }, { address: "127.0.0.1", family: 4 }),
     );
-    closings.push(() => vi.restoreAllMocks());
+    onTestFinished(() => void vi.restoreAllMocks());
     await using http = await openHttp({ url: `http://dual.example.test:${server.port}/mcp`, env: {} });
     // Far less than the limit of one connection, which is where a client ends that tries one address after the other.
     await http.transport.send(initialize, { signal: AbortSignal.timeout(5_000) });

@@ -1,23 +1,10 @@
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { fakeStdio } from "../ground/fake-server.ts";
 import { recordingProxy } from "../ground/forward-proxy.ts";
 import { temporaryHome } from "../ground/home.ts";
-import type { FakeHttp } from "../ground/http-server.ts";
-import { fakeHttp } from "../ground/http-server.ts";
-import type { ServerScript, Step } from "../ground/script.ts";
+import type { Step } from "../ground/script.ts";
 import { mcp, sessionOf } from "../session/open.ts";
-
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0)) await close();
-});
-
-async function served(script: ServerScript = {}): Promise<FakeHttp> {
-  const server = await fakeHttp(script);
-  closings.push(() => server.close());
-  return server;
-}
+import { served } from "./served.ts";
 
 const call = { action: "call", server: "fake", tool: "echo" };
 const JSON_TYPE = { "content-type": "application/json" };
@@ -109,7 +96,7 @@ test("[S2-59] the session's environment says which proxy is used, and this machi
   const near = await served();
   const far = await served();
   const proxy = await recordingProxy(far.port);
-  closings.push(() => proxy.close());
+  onTestFinished(() => proxy.close());
   await using home = await temporaryHome({ env: { HTTP_PROXY: proxy.url, http_proxy: proxy.url, NO_PROXY: "" } });
   home.write({ mcp: { mcpServers: { near: { url: near.url }, far: { url: "http://mcp.example.test/mcp" } } } });
   await using session = sessionOf(home);

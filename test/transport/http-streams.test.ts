@@ -1,22 +1,13 @@
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import type { FakeHttp } from "../ground/http-server.ts";
 import { fakeHttp } from "../ground/http-server.ts";
 import type { Received } from "../ground/observed.ts";
 import type { ServerScript, Step } from "../ground/script.ts";
 import { until } from "../ground/wait.ts";
 import { call, failureOf, initialize, openHttp, resultEvent } from "./open.ts";
+import { served } from "./served.ts";
 
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0)) await close();
-});
-
-async function served(script: ServerScript = {}): Promise<FakeHttp> {
-  const server = await fakeHttp({ sessions: false, ...script });
-  closings.push(() => server.close());
-  return server;
-}
+const sessionless = (script: ServerScript = {}) => served({ sessions: false, ...script });
 
 const gets = (server: FakeHttp): Received[] => server.received().filter(({ httpMethod }) => httpMethod === "GET");
 const lastEventIds = (server: FakeHttp) => gets(server).map(({ headers }) => headers?.["last-event-id"]);
@@ -34,7 +25,7 @@ describe("the stream of an answer", () => {
       [{ raw: 'data: {"jsonrpc":"2.0","id":{{id}},"result":{}}' }, true],
       [{ raw: 'data: {"jsonrpc":"2.0","id":{{id}},"result":{}}\n' }, true],
     ];
-    const server = await served({ on: { "tools/call": cases.map(([step]) => step) } });
+    const server = await sessionless({ on: { "tools/call": cases.map(([step]) => step) } });
     await using http = await openHttp({ url: server.url });
     for (const [index, [, answered]] of cases.entries()) {
       if (answered) await http.transport.send(call(index));
@@ -51,14 +42,14 @@ describe("the stream of an answer", () => {
   });
 
   test("[E068] may begin with an event that only has an id", async () => {
-    const server = await served({ on: { "tools/call": { raw: ["id: 1\ndata: \n\n", resultEvent(1, "done")] } } });
+    const server = await sessionless({ on: { "tools/call": { raw: ["id: 1\ndata: \n\n", resultEvent(1, "done")] } } });
     await using http = await openHttp({ url: server.url });
     await http.transport.send(call(1));
     expect(http.messages).toMatchObject([{ id: 1 }]);
   });
 
   test("is taken up where it broke when the server gave an event id", async () => {
-    const server = await served({
+    const server = await sessionless({
       on: {
         "tools/call": { raw: ["retry: 100\nid: e1\ndata:\n\n", changeEvent("e2")] },
         GET: [{ raw: changeEvent("e3") }, { raw: resultEvent(1, "done", "e4") }],
@@ -80,7 +71,7 @@ describe("the stream of an answer", () => {
 
   test("[E067] keeps its place when it is closed again before anything new came", async () => {
     const empty: Step = { raw: ": nothing yet\n\n" };
-    const server = await served({
+    const server = await sessionless({
       on: {
         "tools/call": { raw: "retry: 100\nid: e1\ndata:\n\n" },
         GET: [empty, empty, empty, empty, { destroy: true }, { raw: resultEvent(1, "done") }],
@@ -93,7 +84,7 @@ describe("the stream of an answer", () => {
   });
 
   test("waits as long as the server says before it is taken up", async () => {
-    const server = await served({
+    const server = await sessionless({
       on: {
         "tools/call": [{ raw: "retry: 900\nid: slow\ndata:\n\n" }, { raw: "retry: 100\nid: fast\ndata:\n\n" }],
         GET: [{ raw: resultEvent(2, "done") }, { raw: resultEvent(1, "done") }],
@@ -107,7 +98,7 @@ describe("the stream of an answer", () => {
   });
 
   test.each([405, 404, 400, 200])("is lost when the server will not have it taken up: HTTP %d", async (status) => {
-    const server = await served({
+    const server = await sessionless({
       on: { "tools/call": { raw: "retry: 100\nid: e1\ndata:\n\n" }, GET: { status, body: "no" } },
     });
     await using http = await openHttp({ url: server.url });
@@ -116,7 +107,9 @@ describe("the stream of an answer", () => {
   });
 
   test("is lost, and never called unsent, when the server is gone before it can be taken up", async () => {
-    const server = await served({ on: { "tools/call": { raw: ["retry: 100\nid: e1\ndata:\n\n", { pauseMs: 100 }] } } });
+    const server = await sessionless({
+      on: { "tools/call": { raw: ["retry: 100\nid: e1\ndata:\n\n", { pauseMs: 100 }] } },
+    });
     await using http = await openHttp({ url: server.url });
     const sending = failureOf(http.transport.send(call(1)));
     await server.until("tools/call");
@@ -125,21 +118,21 @@ describe("the stream of an answer", () => {
   });
 
   test("is not taken up in a revision without sessions", async () => {
-    const server = await served({ on: { "tools/call": { raw: "retry: 100\nid: e1\ndata:\n\n" } } });
+    const server = await sessionless({ on: { "tools/call": { raw: "retry: 100\nid: e1\ndata:\n\n" } } });
     await using http = await openHttp({ url: server.url });
     expect(await failureOf(http.transport.send(call(1), { sessionless: true }))).toMatchObject({ failure: "ended" });
     expect(gets(server)).toEqual([]);
   });
 
   test("that stays open behind the answer is closed from here", async () => {
-    const server = await served({ on: { "tools/call": { raw: [resultEvent(1, "done")], silent: true } } });
+    const server = await sessionless({ on: { "tools/call": { raw: [resultEvent(1, "done")], silent: true } } });
     await using http = await openHttp({ url: server.url });
     await http.transport.send(call(1));
     expect(http.messages).toMatchObject([{ id: 1 }]);
   });
 
   test("is no longer taken up once nobody waits for it", async () => {
-    const server = await served({
+    const server = await sessionless({
       on: { "tools/call": { raw: "retry: 60000\nid: e1\ndata:\n\n" }, GET: { raw: resultEvent(1, "done") } },
     });
     const http = await openHttp({ url: server.url });
@@ -156,7 +149,7 @@ describe("the stream of an answer", () => {
 
 describe("the server's own stream", () => {
   test("brings what the server says by itself, and is opened once", async () => {
-    const server = await served({ getStream: true });
+    const server = await sessionless({ getStream: true });
     await using http = await openHttp({ url: server.url });
     http.transport.listen({});
     http.transport.listen({});
@@ -180,7 +173,7 @@ describe("the server's own stream", () => {
     ];
     await Promise.all(
       cases.map(async ([step, asked]) => {
-        const server = await served({ on: { GET: step } });
+        const server = await sessionless({ on: { GET: step } });
         await using http = await openHttp({ url: server.url });
         http.transport.listen({});
         await until(`${asked} requests for it`, () => gets(server)[asked - 1]);
@@ -195,7 +188,7 @@ describe("the server's own stream", () => {
   });
 
   test("is taken up where it broke", async () => {
-    const server = await served({
+    const server = await sessionless({
       on: {
         GET: [
           { raw: `retry: 100\n${changeEvent("e1")}` },
@@ -213,7 +206,7 @@ describe("the server's own stream", () => {
   });
 
   test("survives a restart of the server that says so meanwhile", async () => {
-    const server = await served({
+    const server = await sessionless({
       on: {
         GET: [
           { raw: `retry: 100\n${changeEvent("e1")}` },
@@ -228,7 +221,7 @@ describe("the server's own stream", () => {
   });
 
   test("carries the session that is current", async () => {
-    const server = await served({ sessions: true, getStream: true });
+    const server = await sessionless({ sessions: true, getStream: true });
     await using http = await openHttp({ url: server.url });
     await http.transport.send(initialize);
     http.transport.listen({ "mcp-protocol-version": "2025-11-25" });
@@ -244,8 +237,8 @@ describe("the server's own stream", () => {
     const unhandled: unknown[] = [];
     const note = (reason: unknown) => unhandled.push(reason);
     process.on("unhandledRejection", note).on("uncaughtException", note);
-    closings.push(async () => process.off("unhandledRejection", note).off("uncaughtException", note));
-    const server = await served({
+    onTestFinished(() => void process.off("unhandledRejection", note).off("uncaughtException", note));
+    const server = await sessionless({
       getStream: true,
       on: { "tools/call": [{ silent: true }, { raw: ": x\n\n", silent: true }] },
     });
@@ -263,7 +256,7 @@ describe("the server's own stream", () => {
       delivery: "not-sent",
     });
     const again = await fakeHttp({ sessions: false }, { port: server.port });
-    closings.push(() => again.close());
+    onTestFinished(() => again.close());
     await http.transport.send(call(4));
     expect(http.messages.at(-1)).toMatchObject({ id: 4 });
     await new Promise((resolve) => setImmediate(resolve));

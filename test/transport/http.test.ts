@@ -1,20 +1,7 @@
-import { afterEach, describe, expect, test } from "vitest";
-import type { FakeHttp } from "../ground/http-server.ts";
-import { fakeHttp } from "../ground/http-server.ts";
-import type { ServerScript, Step } from "../ground/script.ts";
+import { describe, expect, test } from "vitest";
+import type { Step } from "../ground/script.ts";
 import { call, failureOf, initialize, openHttp, request } from "./open.ts";
-
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0)) await close();
-});
-
-async function served(script: ServerScript = {}): Promise<FakeHttp> {
-  const server = await fakeHttp(script);
-  closings.push(() => server.close());
-  return server;
-}
+import { served } from "./served.ts";
 
 /** A server that answers `tools/call` with this step, without sessions. */
 const calling = (...steps: Step[]) => served({ sessions: false, on: { "tools/call": steps } });

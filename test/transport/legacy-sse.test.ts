@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { temporaryHome } from "../ground/home.ts";
 import type { ServerScript } from "../ground/script.ts";
 import type { FakeSse } from "../ground/sse-server.ts";
@@ -9,15 +9,9 @@ import { until } from "../ground/wait.ts";
 import { mcp, sessionOf } from "../session/open.ts";
 import { call, failureOf, initialize, openSse } from "./open.ts";
 
-const closings: (() => Promise<unknown>)[] = [];
-
-afterEach(async () => {
-  for (const close of closings.splice(0)) await close();
-});
-
 async function served(script: ServerScript = {}, endpoint?: string): Promise<FakeSse> {
   const server = await fakeSse(script, endpoint === undefined ? {} : { endpoint });
-  closings.push(() => server.close());
+  onTestFinished(() => server.close());
   return server;
 }
 
@@ -59,7 +53,7 @@ test("an endpoint elsewhere is refused: headers are for one origin", async () =>
   const other = await served();
   for (const [endpoint, why] of [
     [other.url, `at another origin (${new URL(other.url).origin})`],
-    ["http://[", "that is no address"],
+    ["http://[", "that is not an address"],
   ] as const) {
     const server = await served({}, endpoint);
     expect(await failureOf(openSse({ url: server.url }))).toMatchObject({
@@ -135,7 +129,7 @@ test("what is no such server is told by what it answers", async () => {
   expect(await failureOf(openSse({ url: "http://127.0.0.1:9/sse" }))).toMatchObject({ failure: "unreachable" });
   const ends = createServer((_, response) => response.writeHead(200, { "content-type": "text/event-stream" }).end());
   await new Promise<void>((resolve) => ends.listen(0, "127.0.0.1", resolve));
-  closings.push(() => new Promise((resolve) => ends.close(resolve)));
+  onTestFinished(() => void ends.close());
   const url = `http://127.0.0.1:${(ends.address() as AddressInfo).port}/`;
   expect(await failureOf(openSse({ url }))).toMatchObject({ failure: "ended", message: "its event stream ended" });
 });
@@ -143,7 +137,7 @@ test("what is no such server is told by what it answers", async () => {
 test("a stream that never names its endpoint is not waited for without end", async () => {
   const server = await served({ on: { GET: { silent: true } } });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  closings.push(async () => vi.useRealTimers());
+  onTestFinished(() => void vi.useRealTimers());
   const opening = failureOf(openSse({ url: server.url }));
   await until("the stream", () => server.received()[0]);
   await vi.advanceTimersByTimeAsync(30_000);

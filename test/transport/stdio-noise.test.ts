@@ -16,9 +16,9 @@ test("[E001] a banner before the first answer is skipped, counted and told once"
   await opened.handshake();
   expect(textOf(await opened.call())).toBe("ok");
   expect(textOf(await opened.call())).toBe("ok");
-  expect(opened.notices).toEqual(["2 line(s) on stdout were no MCP messages, the first: Server v1 starting..."]);
+  expect(opened.notices).toEqual(["2 line(s) on stdout were not MCP messages, the first: Server v1 starting..."]);
   expect(opened.transport.diagnostics()).toBe(
-    "6 line(s) on stdout were no MCP messages, the first: Server v1 starting...",
+    "6 line(s) on stdout were not MCP messages, the first: Server v1 starting...",
   );
 });
 
@@ -28,7 +28,7 @@ test("[E002] lines that are no objects of JSON-RPC are noise, and one notice", a
   await using opened = await openFake(home, { startup: { stdout: `${lines.join("\n")}\n` } });
   await opened.handshake();
   expect(opened.messages).toHaveLength(1);
-  expect(opened.notices).toEqual(["8 line(s) on stdout were no MCP messages, the first: 2026-01-01 x"]);
+  expect(opened.notices).toEqual(["8 line(s) on stdout were not MCP messages, the first: 2026-01-01 x"]);
 });
 
 test("[E004] an answer glued behind a prompt is found; a broken one fails its call at once and is named", async () => {

@@ -1,3 +1,4 @@
+import { isObject } from "../../content/json.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { ArgumentsError, inexactNumber, parseArguments } from "../../tools/arguments.ts";
 
@@ -64,7 +65,7 @@ function isOfType(value: unknown, type: unknown): boolean {
     case "null":
       return value === null;
     case "object":
-      return typeof value === "object" && value !== null && !Array.isArray(value);
+      return isObject(value);
     default:
       return typeof value === type;
   }

@@ -17,7 +17,11 @@ export interface CallRequest {
 export async function call(terminal: Terminal, request: CallRequest, options: CommandOptions): Promise<number> {
   const session = openSession();
   try {
-    const args = await argumentsOf(session, request, options);
+    const args = await argumentsOf(session, request, options).catch((error: unknown) => {
+      if (error instanceof ArgumentsError)
+        throw new ArgumentsError(`${request.server} ${request.tool}: ${error.message}`);
+      throw error;
+    });
     const result = await session.callTool(request.server, request.tool, args, options);
     const text = terminal.json ? JSON.stringify(result.raw) : renderText(result).trimEnd();
     terminal.write(`${text}\n`);
@@ -27,22 +31,16 @@ export async function call(terminal: Terminal, request: CallRequest, options: Co
   }
 }
 
-async function argumentsOf(session: McpSession, request: CallRequest, options: CommandOptions) {
-  const { server, tool } = request;
+async function argumentsOf(
+  session: McpSession,
+  { server, tool, words }: CallRequest,
+  options: CommandOptions,
+): Promise<JsonObject | undefined> {
   // A missing server is told before anything about its arguments.
   session.config(server);
-  const named = <T>(read: () => T): T => {
-    try {
-      return read();
-    } catch (error) {
-      if (error instanceof ArgumentsError) throw new ArgumentsError(`${server} ${tool}: ${error.message}`);
-      throw error;
-    }
-  };
-  const words = named(() => readCallWords(request.words));
-  if (words.kind === "object") return words.args;
-  const schema = await schemaOf(session, server, tool, options);
-  return named(() => argumentsFromPairs(words.pairs, schema));
+  const written = readCallWords(words);
+  if (written.kind === "object") return written.args;
+  return argumentsFromPairs(written.pairs, await schemaOf(session, server, tool, options));
 }
 
 /** The tool's schema; `{}` for a tool the server does not list, which the call itself then refuses. */

@@ -9,15 +9,15 @@ import type { CommandOptions, Terminal } from "./terminal.ts";
 export async function list(terminal: Terminal, server: string | undefined, options: CommandOptions): Promise<number> {
   const session = openSession();
   try {
-    if (server === undefined) terminal.write(servers(session, terminal.json));
-    else terminal.write(await tools(session, server, terminal.json, options));
+    if (server === undefined) terminal.write(renderServers(session, terminal.json));
+    else terminal.write(await renderTools(session, server, terminal.json, options));
     return EXIT.ok;
   } finally {
     await session.close();
   }
 }
 
-function servers(session: McpSession, json: boolean): string {
+function renderServers(session: McpSession, json: boolean): string {
   const rows = session.servers.map((config) => ({
     name: config.name,
     transport: config.target.kind,
@@ -43,7 +43,12 @@ function servers(session: McpSession, json: boolean): string {
   return [...configured, ...others].join("");
 }
 
-async function tools(session: McpSession, server: string, json: boolean, options: CommandOptions): Promise<string> {
+async function renderTools(
+  session: McpSession,
+  server: string,
+  json: boolean,
+  options: CommandOptions,
+): Promise<string> {
   const listed = await session.listTools(server, { signal: options.signal });
   if (json) {
     const rows = listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));

@@ -54,7 +54,7 @@ async function run(argv: string[], terminal: Terminal): Promise<number> {
   if (values.version) return print(terminal, `${CLIENT_INFO.version}\n`);
   if (values.help || command === undefined) return print(terminal, HELP);
   const interrupt = new AbortController();
-  const onInterrupt = () => (interrupt.signal.aborted ? process.exit(130) : interrupt.abort());
+  const onInterrupt = () => (interrupt.signal.aborted ? process.exit(EXIT_OF_CATEGORY.cancelled) : interrupt.abort());
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onInterrupt);
   const options = { signal: interrupt.signal, ...limitOf(values.timeout) };

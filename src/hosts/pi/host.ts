@@ -168,8 +168,8 @@ export class PiHost {
     }
   }
 
-  #registerDirect(tool: DirectTool): void {
-    this.#register(tool, (call) => tool.run(call));
+  #registerDirect({ run, ...description }: DirectTool): void {
+    this.#register(description, run);
   }
 
   #register(tool: ToolDescription, run: (call: ToolCall) => Promise<ToolAnswer>): void {
