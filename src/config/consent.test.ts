@@ -59,6 +59,11 @@ describe("what a person is shown", () => {
     ]);
   });
 
+  it("names a variable in whatever way it is written", () => {
+    const args = ["$A", "${B}", "${C:-x}", "${env:D}", "$env:E", "{env:F}", "$5", "$", "A$$"];
+    expect(shown({ s: { command: "x", args } })).toContain("    reads from your environment: A, B, C, D, E, F");
+  });
+
   it("is not shortened, however long an argument is", () => {
     const long = `${"a".repeat(50_000)};evil`;
     expect(shown({ s: { command: "sh", args: ["-c", long] } }).join("\n")).toContain(long);

@@ -1,6 +1,5 @@
 import type { ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
 import { looksSecret } from "./secrets.ts";
-import { holdsVariable, replaceVariables } from "./variables.ts";
 
 /**
  * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
@@ -58,16 +57,12 @@ function describeTarget(target: ServerTarget, { inheritEnv }: UntrustedServer): 
   ];
 }
 
+/** Every way to write a variable that any dialect has: one name too many in a warning is better than one too few. */
+const VARIABLE = /(?:\$\{(?:env:)?|\$env:|\{env:|\$)([A-Za-z_]\w*)/g;
+
 /** The values of the person's own that would be handed over. */
 function variablesIn(texts: readonly (string | undefined)[]): string[] {
-  const names = new Set<string>();
-  for (const text of texts) {
-    if (text === undefined) continue;
-    replaceVariables(text, (name, written) => {
-      names.add(name);
-      return written;
-    });
-  }
+  const names = new Set(texts.flatMap((text = "") => [...text.matchAll(VARIABLE)].map(({ 1: name = "" }) => name)));
   return names.size === 0 ? [] : [`reads from your environment: ${[...names].join(", ")}`];
 }
 
@@ -77,7 +72,10 @@ function variablesIn(texts: readonly (string | undefined)[]): string[] {
  */
 function pair(name: string, value: string, between: string): string {
   const shown =
-    looksSecret(name) && !holdsVariable(value) && !value.startsWith("!") && !/askpass|command|helper/i.test(name)
+    looksSecret(name) &&
+    value.search(VARIABLE) === -1 &&
+    !value.startsWith("!") &&
+    !/askpass|command|helper/i.test(name)
       ? `(a value of ${value.length} characters)`
       : exact(value);
   return `${exact(name)}${between}${shown}`;
