@@ -14,6 +14,7 @@ export interface TestHome {
 }
 
 export const SETTINGS = ".pi/agent/settings.json";
+export const SETTINGS_TOML = ".pi/agent/settings.toml";
 export const MCP_JSON = ".pi/agent/mcp.json";
 export const USER_MCP_JSON = ".config/mcp/mcp.json";
 

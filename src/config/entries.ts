@@ -1,4 +1,6 @@
 import { type JsonDocument, type JsonNode, positionOf } from "./json-file.ts";
+import { CONTAINERS, FIELD_ALIASES } from "./known-fields.ts";
+import { nearest } from "./nearest.ts";
 import { quote, visible } from "./problems.ts";
 import type { ConfigProblem, FilePosition } from "./record.ts";
 import { trimHidden } from "./white-space.ts";
@@ -20,9 +22,11 @@ export interface Entry {
 
 /**
  * The entries under `mcpServers`, by name, in either of the two shapes people use: an array of objects with a `name`
- * (S1-07) or an object whose keys are the names (S3-01). What cannot be an entry is reported and left out.
+ * (S1-07) or an object whose keys are the names (S3-01). What cannot be an entry is reported and left out. Other
+ * spellings of the key count as well, and so do lists of names that are switched off. `forServers` says that the file is
+ * for servers alone, so that one without any of these keys is a mistake.
  */
-export function readEntries(document: JsonDocument, problems: ConfigProblem[]): Map<string, Entry> {
+export function readEntries(document: JsonDocument, problems: ConfigProblem[], forServers = false): Map<string, Entry> {
   const entries = new Map<string, Entry>();
   const report: Report = (severity, node, message, server) => {
     problems.push({ ...positionOf(document, node), severity, message, ...(server === undefined ? {} : { server }) });
@@ -31,9 +35,37 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[]): 
     report("error", document.root, 'This file must hold an object with the key "mcpServers".');
     return entries;
   }
-  const list = fieldsOf(document, document.root).get("mcpServers")?.value;
-  if (list === undefined) return entries;
+  const keys = fieldsOf(document, document.root);
+  const lists = [...keys].filter(([key]) => CONTAINERS.includes(key));
+  for (const [key, { value }] of lists) readList(document, key, value, entries, report);
+  if (lists.length === 0 && !reportMissing(keys, report) && forServers) {
+    const first = [...keys].find(([key]) => !OWN_KEYS.has(key))?.[1];
+    if (first !== undefined) report("warning", first.key, 'This file has no "mcpServers", under which servers stand.');
+  }
+  for (const key of SWITCHED_OFF) {
+    for (const item of keys.get(key)?.value.children ?? []) {
+      const entry = entries.get(String(item.value));
+      if (item.type === "string" && entry !== undefined) {
+        entries.set(entry.name, { name: entry.name, source: entry.source });
+      }
+    }
+  }
+  return entries;
+}
 
+/** What an mcp.json file may hold beside servers. */
+const OWN_KEYS: ReadonlySet<string> = new Set(["$schema", "imports", "settings", "inputs", "autoEnableCodemode"]);
+
+/** Lists of names in which other programs note what is switched off. */
+const SWITCHED_OFF = ["disabledMcpServers", "disabled_mcp_servers", "disabledServers"];
+
+function readList(
+  document: JsonDocument,
+  container: string,
+  list: JsonNode,
+  entries: Map<string, Entry>,
+  report: Report,
+): void {
   if (list.type === "object") {
     for (const property of list.children ?? []) {
       const [key, value] = property.children ?? [];
@@ -53,11 +85,25 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[]): 
     report(
       "error",
       list,
-      '"mcpServers" must be an object with a key for each server, or an array of objects with a "name".',
+      `"${container}" must be an object with a key for each server, or an array of objects with a "name".`,
     );
   }
-  return entries;
 }
+
+/** A file that gives no servers may have them under a key that was meant to be, or is in another program, the right one. */
+function reportMissing(keys: ReadonlyMap<string, Field>, report: Report): boolean {
+  let isReported = false;
+  for (const [key, field] of keys) {
+    const isServers = field.value.type === "object" || field.value.type === "array";
+    if (!isServers || (nearest(key, CONTAINERS) === undefined && !OTHER_CONTAINERS.has(key))) continue;
+    report("warning", field.key, `${quote(key)} is not read; servers stand under "mcpServers".`);
+    isReported = true;
+  }
+  return isReported;
+}
+
+/** VS Code, Zed. */
+const OTHER_CONTAINERS: ReadonlySet<string> = new Set(["servers", "context_servers"]);
 
 type Report = (severity: ConfigProblem["severity"], node: JsonNode, message: string, server?: string) => void;
 
@@ -91,9 +137,19 @@ function readItem(document: JsonDocument, value: JsonNode, entries: Map<string, 
 
 function toEntry(document: JsonDocument, name: string, at: JsonNode, value: JsonNode, report: Report): Entry {
   const source = positionOf(document, at);
-  if (value.type === "object") return { name, source, fields: fieldsOf(document, value) };
+  if (value.type === "object") return { name, source, fields: withUsualNames(fieldsOf(document, value)) };
   report("error", value, `Server ${quote(name)} must be an object with a "command" or a "url".`, name);
   return { name, source };
+}
+
+/** Fields in other spellings take their usual names, unless the entry has both. */
+function withUsualNames(fields: ReadonlyMap<string, Field>): Map<string, Field> {
+  const named = new Map<string, Field>();
+  for (const [written, field] of fields) {
+    const usual = FIELD_ALIASES.get(written);
+    named.set(usual === undefined || fields.has(usual) || named.has(usual) ? written : usual, field);
+  }
+  return named;
 }
 
 /** A server's name, from a key or a `name`. Names travel into prompts, terminals and file names. */

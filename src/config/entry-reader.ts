@@ -1,6 +1,7 @@
 import type { Entry, Field } from "./entries.ts";
 import { fieldsOf } from "./entries.ts";
 import { type JsonNode, positionOf } from "./json-file.ts";
+import { FIELD_ALIASES } from "./known-fields.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem } from "./record.ts";
 import { trimHidden } from "./white-space.ts";
@@ -14,11 +15,14 @@ export interface EntryReader {
   has(field: string): boolean;
   /** A string without the white space around it, which is reported; `undefined` when absent or blank. */
   text(field: string): string | undefined;
+  /** A string as `text` gives it, or a list of strings whose first one must not be blank; empty when absent or blank. */
+  words(field: string): readonly string[];
   /** A list of strings, taken to the letter. */
   texts(field: string): readonly string[];
   /** An object of strings; numbers and booleans count as the text they are written as. Values are taken to the letter. */
   textMap(field: string): ReadonlyMap<string, MapItem>;
   boolean(field: string): boolean | undefined;
+  isBoolean(field: string): boolean;
   /** Whether the field is `true`; anything else is no. */
   isTrue(field: string): boolean;
   /** A number above zero. */
@@ -28,6 +32,8 @@ export interface EntryReader {
   errorAt(field: Field, message: string): void;
   warning(field: string | undefined, message: string): void;
   warningAt(field: Field, message: string): void;
+  /** Reports at the name of the field instead of its value. */
+  warningAtKey(field: Field, message: string): void;
 }
 
 export interface MapItem {
@@ -49,8 +55,30 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
   function typed(name: string, type: JsonNode["type"], wanted: string): Field | undefined {
     const field = fields.get(name);
     if (field === undefined || field.value.type === type) return field;
-    report("error", field, `"${name}" must be ${wanted}, not ${kindOf(field.value)}.`);
+    report("error", field, `"${nameIn(field, name)}" must be ${wanted}, not ${kindOf(field.value)}.`);
     return undefined;
+  }
+
+  function text(name: string): string | undefined {
+    const field = typed(name, "string", "a string");
+    if (field === undefined) return undefined;
+    const written = String(field.value.value);
+    const text = trimHidden(written);
+    if (text === "") return undefined;
+    if (text !== written) report("warning", field, `white space around "${nameIn(field, name)}" was ignored.`);
+    return text;
+  }
+
+  function texts(name: string): string[] {
+    const field = typed(name, "array", "an array of strings");
+    const texts: string[] = [];
+    for (const [index, item] of (field?.value.children ?? []).entries()) {
+      if (item.type === "string") texts.push(String(item.value));
+      else if (field !== undefined) {
+        report("error", { ...field, value: item }, `"${name}[${index}]" must be a string, not ${kindOf(item)}.`);
+      }
+    }
+    return texts;
   }
 
   return {
@@ -58,25 +86,19 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
       return failed;
     },
     has: (name) => fields.has(name),
-    text(name) {
-      const field = typed(name, "string", "a string");
-      if (field === undefined) return undefined;
-      const written = String(field.value.value);
-      const text = trimHidden(written);
-      if (text === "") return undefined;
-      if (text !== written) report("warning", field, `white space around "${name}" was ignored.`);
-      return text;
-    },
-    texts(name) {
-      const field = typed(name, "array", "an array of strings");
-      if (field === undefined) return [];
-      const texts: string[] = [];
-      for (const [index, item] of (field.value.children ?? []).entries()) {
-        if (item.type === "string") texts.push(String(item.value));
-        else report("error", { ...field, value: item }, `"${name}[${index}]" must be a string, not ${kindOf(item)}.`);
+    text,
+    words(name) {
+      const field = fields.get(name);
+      if (field?.value.type !== "array") {
+        const word = text(name);
+        return word === undefined ? [] : [word];
       }
-      return texts;
+      const words = texts(name);
+      const first = trimHidden(words[0] ?? "");
+      if (first === "" && !failed) report("error", field, `"${nameIn(field, name)}" names no program.`);
+      return first === "" ? [] : [first, ...words.slice(1)];
     },
+    texts,
     textMap(name) {
       const map = new Map<string, MapItem>();
       const object = typed(name, "object", "an object of strings");
@@ -101,6 +123,7 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
     boolean(name) {
       return typed(name, "boolean", "true or false")?.value.value;
     },
+    isBoolean: (name) => fields.get(name)?.value.type === "boolean",
     isTrue: (name) => fields.get(name)?.value.value === true,
     positive(name) {
       const field = typed(name, "number", "a number");
@@ -114,17 +137,24 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
     errorAt: (field, message) => report("error", field, message),
     warning: (name, message) => report("warning", name === undefined ? undefined : fields.get(name), message),
     warningAt: (field, message) => report("warning", field, message),
+    warningAtKey: (field, message) => report("warning", { ...field, value: field.key }, message),
   };
 }
 
-/** A scalar as the person wrote it: `1.10` stays `1.10`. */
+/** A field's name as the person wrote it, which may be another spelling of it. */
+function nameIn(field: Field, name: string): string {
+  const written = String(field.key.value);
+  return FIELD_ALIASES.has(written) ? written : name;
+}
+
+/** A scalar as the person wrote it: `1.10` stays `1.10`. A file that is no JSON has no such text. */
 function textOf({ document, value }: Field): string | undefined {
   if (value.type === "string") return String(value.value);
   if (value.type !== "number" && value.type !== "boolean") return undefined;
-  return document.text.slice(value.offset, value.offset + value.length);
+  return value.length === 0 ? String(value.value) : document.text.slice(value.offset, value.offset + value.length);
 }
 
-function kindOf(node: JsonNode): string {
+export function kindOf(node: JsonNode): string {
   switch (node.type) {
     case "array":
       return "an array";

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { expandTarget } from "./expand.ts";
 import type { HttpTarget, StdioTarget } from "./record.ts";
 
-const VERBATIM = { unsetVariable: "verbatim" } as const;
-const EMPTY = { unsetVariable: "empty" } as const;
+const VERBATIM = { unsetVariable: "verbatim", variableForms: "plain" } as const;
+const EMPTY = { unsetVariable: "empty", variableForms: "all" } as const;
 
 function stdio(rest: Partial<StdioTarget>): StdioTarget {
   return { kind: "stdio", command: "x", args: [], env: {}, ...rest };
@@ -68,6 +68,67 @@ describe("variables", () => {
       url: "https://v/",
       headers: { $V: "a v" },
     });
+  });
+});
+
+describe("all forms", () => {
+  const all = (text: string, env: Record<string, string> = {}) => arg(text, env, EMPTY);
+
+  it("[S1-13] are not those of the settings file", () => {
+    const env = { A: "1" };
+    for (const text of ["${A:-x}", "{env:A}", "$!A", "${env:A}"]) expect(arg(text, env), text).toBe(text);
+    expect(arg("$$A", env)).toBe("$1");
+  });
+
+  it("are replaced anywhere in a value", () => {
+    const env = { A: "1", B: "" };
+    for (const form of ["$A", "${A}", "${env:A}", "$env:A", "{env:A}", "${A:-x}", "${env:A:-x}"]) {
+      expect(all(`<${form}|${form}>`, env), form).toBe("<1|1>");
+    }
+  });
+
+  it("have a default for what is not set or empty, taken to the letter", () => {
+    expect(all("${A:-x y}/${B:-$C}/${C:-}", { B: "", C: "3" })).toBe("x y/$C/3");
+    expect(all("<${NOPE:-}>")).toBe("<>");
+    expect(expandTarget(stdio({ args: ["${A:-x}", "${B}"] }), EMPTY, {}).unset).toEqual(["B"]);
+  });
+
+  it("[S3-58] leave nothing of a variable that is not set", () => {
+    expect(expandTarget(stdio({ env: { A: "${NOPE}", B: "{env:NOPE}x$env:NOPE" } }), EMPTY, {}).target).toMatchObject({
+      env: { A: "", B: "x" },
+    });
+    expect(all("pa$word")).toBe("pa$word");
+  });
+
+  it("[E209] are escaped from left to right, and what only begins like one is text", () => {
+    const env = { A: "1" };
+    expect(all("$$A $${A} $$$A $!x a$!b $$", env)).toBe("$A ${A} $1 !x a!b $");
+    for (const text of ["${A%x}", "${A:=x}", "${A", "{env:}", "$ A", "${9}", "{A}", "${A:-{}"]) {
+      expect(all(text, env), text).toBe(text);
+    }
+  });
+
+  it("have the home in arguments too", () => {
+    expect(all("~/x", { HOME: "/h" })).toBe("/h/x");
+    expect(all("a~/x", { HOME: "/h" })).toBe("a~/x");
+  });
+
+  it("hide the default of a secret as well", () => {
+    const { secrets } = expandTarget(http("https://h/", { Authorization: "Bearer ${T:-abc}" }), EMPTY, {});
+    expect(secrets.map(({ value }) => value)).toContain("abc");
+  });
+});
+
+describe("a command for a value", () => {
+  it("is named and not expanded into anything, only where all forms are understood", () => {
+    const target = stdio({ args: ["!not"], env: { A: "!security find x", B: "!!plain", C: "$!plain", D: "a!b" } });
+    const all = expandTarget(target, EMPTY, {});
+    expect(all.commands).toEqual(["A"]);
+    expect(all.target).toMatchObject({ args: ["!not"], env: { B: "!plain", C: "!plain", D: "a!b" } });
+    expect(expandTarget(target, VERBATIM, {})).toMatchObject({ commands: [], target });
+    expect(expandTarget(http("https://h/", { Authorization: "!pass x" }), EMPTY, {}).commands).toEqual([
+      "Authorization",
+    ]);
   });
 });
 

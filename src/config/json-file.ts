@@ -23,11 +23,18 @@ const MAX_FILE_BYTES = 16 * 1024 * 1024;
  * server off.
  */
 export function readJsonFile(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
-  const bytes = readBytes(file, problems);
-  return bytes && parseJsonBytes(file, bytes, problems);
+  return readFile(file, problems, parseJson);
 }
 
-/** The reading half of `readJsonFile`, for whoever judges the very bytes that are parsed. */
+export type Parse = (file: string, text: string, problems: ConfigProblem[]) => JsonDocument | undefined;
+
+/** Reads a file in any of the formats; one that cannot be read gives a problem, and none at all is no problem. */
+export function readFile(file: string, problems: ConfigProblem[], parse: Parse): JsonDocument | undefined {
+  const bytes = readBytes(file, problems);
+  return bytes && parseBytes(file, bytes, problems, parse);
+}
+
+/** The reading half of `readFile`, for whoever judges the very bytes that are parsed. */
 export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array | undefined {
   const start = { file, line: 1, column: 1 };
   try {
@@ -43,8 +50,13 @@ export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array |
   }
 }
 
-/** The parsing half of `readJsonFile`. */
-export function parseJsonBytes(file: string, bytes: Uint8Array, problems: ConfigProblem[]): JsonDocument | undefined {
+/** The parsing half of `readFile`. */
+export function parseBytes(
+  file: string,
+  bytes: Uint8Array,
+  problems: ConfigProblem[],
+  parse: Parse = parseJson,
+): JsonDocument | undefined {
   let text: string;
   try {
     text = decode(bytes);
@@ -53,7 +65,7 @@ export function parseJsonBytes(file: string, bytes: Uint8Array, problems: Config
     const position = { file, line: 1, column: 1 };
     return report(problems, position, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
-  return parseJson(file, text, problems);
+  return parse(file, text, problems);
 }
 
 /** Parses a text that was read from `file`. */
@@ -81,7 +93,7 @@ export function positionOf(document: JsonDocument, node: JsonNode): FilePosition
   return positionAt(document.file, document.lineStarts, node.offset);
 }
 
-function lineStartsOf(text: string): number[] {
+export function lineStartsOf(text: string): number[] {
   const starts = [0];
   for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
   return starts;
@@ -105,7 +117,7 @@ function decode(bytes: Uint8Array): string {
   return new TextDecoder(utf16, { fatal: true }).decode(bytes);
 }
 
-function report(problems: ConfigProblem[], position: FilePosition, message: string): undefined {
+export function report(problems: ConfigProblem[], position: FilePosition, message: string): undefined {
   problems.push({ ...position, severity: "error", message });
 }
 

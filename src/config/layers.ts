@@ -1,14 +1,15 @@
 import { type Entry, readEntries } from "./entries.ts";
 import { readJsonFile } from "./json-file.ts";
 import type { ConfigProblem } from "./record.ts";
+import { readTomlFile } from "./toml-file.ts";
 
 /** The entries of one file, by name. */
 export type Layer = ReadonlyMap<string, Entry>;
 
-/** The entries of a file; none, with a problem, when it cannot be read. */
+/** The entries of a file, which is what its name says; none, with a problem, when it cannot be read. */
 export function readLayer(file: string, problems: ConfigProblem[]): Layer {
-  const document = readJsonFile(file, problems);
-  return document ? readEntries(document, problems) : new Map();
+  const document = file.endsWith(".toml") ? readTomlFile(file, problems) : readJsonFile(file, problems);
+  return document ? readEntries(document, problems, file.endsWith("mcp.json")) : new Map();
 }
 
 /**

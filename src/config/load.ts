@@ -24,10 +24,10 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
   const paths = configPaths(place);
   const problems: ConfigProblem[] = [];
   const own = {
-    settings: [readLayer(paths.settings, problems)],
+    settings: [readLayer(paths.settings, problems), readLayer(paths.settingsToml, problems)],
     mcpjson: paths.mcpJson.map((file) => readLayer(file, problems)),
   };
-  const project = readProject(place, [paths.settings, ...paths.mcpJson], problems);
+  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson], problems);
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>

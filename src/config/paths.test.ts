@@ -8,6 +8,7 @@ describe("paths", () => {
     for (const env of [{}, { PI_CODING_AGENT_DIR: "", XDG_CONFIG_HOME: "" }]) {
       expect(configPaths({ env, home })).toEqual({
         settings: "/home/p/.pi/agent/settings.json",
+        settingsToml: "/home/p/.pi/agent/settings.toml",
         mcpJson: ["/home/p/.config/mcp/mcp.json", "/home/p/.pi/agent/mcp.json"],
       });
     }

@@ -11,6 +11,8 @@ export interface UserEnvironment {
 export interface ConfigPaths {
   /** The agent's own settings file; its `mcpServers` is one key among many. */
   readonly settings: string;
+  /** Beside it, in TOML, as other agents have it. */
+  readonly settingsToml: string;
   /** mcp.json files, from the lowest to the one that overrides the others. */
   readonly mcpJson: readonly string[];
 }
@@ -53,6 +55,7 @@ export function configPaths(user: UserEnvironment): ConfigPaths {
   const config = userConfigDir(user);
   return {
     settings: join(agent, "settings.json"),
+    settingsToml: join(agent, "settings.toml"),
     mcpJson: [...new Set([join(config, "mcp", "mcp.json"), join(agent, "mcp.json")])],
   };
 }

@@ -24,7 +24,7 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
       maxBytes: reader.positive("maxResultBytes") ?? defaults.resultLimit.maxBytes,
       maxLines: reader.positive("maxResultLines") ?? defaults.resultLimit.maxLines,
     },
-    inheritEnv: oneOf(reader, "inheritEnv", ["all", "safe"]) ?? defaults.inheritEnv,
+    inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
@@ -57,6 +57,12 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "codemode-deferred",
   "hidden",
 ]);
+
+/** Other programs write true for "all" and false for "safe". */
+function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {
+  if (reader.isBoolean("inheritEnv")) return reader.isTrue("inheritEnv") ? "all" : "safe";
+  return oneOf(reader, "inheritEnv", ["all", "safe"]);
+}
 
 /** One of a few words; another one is reported and read as absent. */
 function oneOf<Word extends string>(reader: EntryReader, field: string, words: readonly Word[]): Word | undefined {

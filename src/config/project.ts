@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isDisabled, readEntries } from "./entries.ts";
-import { parseJsonBytes, readBytes } from "./json-file.ts";
+import { parseBytes, readBytes } from "./json-file.ts";
 import { isOverride, type Layer, mergeLayers } from "./layers.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
 import type { ConfigProblem, UntrustedFile, UntrustedServer } from "./record.ts";
@@ -38,10 +38,10 @@ export function readProjectLayers(
     // Two of the project's own may be one file, too.
     known.add(realPath);
     const bytes = readBytes(file, problems);
-    const document = bytes && parseJsonBytes(file, bytes, problems);
+    const document = bytes && parseBytes(file, bytes, problems);
     if (bytes === undefined || document === undefined) continue;
     const found: ConfigProblem[] = [];
-    const entries = readEntries(document, found);
+    const entries = readEntries(document, found, origin === "mcpjson");
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;

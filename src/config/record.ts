@@ -60,6 +60,11 @@ export interface ServerPolicy {
   readonly shutdown: "polite" | "close";
   /** What an unset variable in a configured value becomes; `literal`: no variable is filled in at all. */
   readonly unsetVariable: "verbatim" | "empty" | "literal";
+  /**
+   * How variables are written. `plain`: `$NAME` and `${NAME}`. `all`: also `${NAME:-default}`, `${env:NAME}`, `$env:NAME`
+   * and `{env:NAME}`; `$$` and `$!` stand for the second sign alone, and a value that begins with `!` is a command.
+   */
+  readonly variableForms: "plain" | "all";
   /** Whether the container of a `docker run` or `podman run` ends with its server. */
   readonly stopContainer: boolean;
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */

@@ -73,7 +73,12 @@ describe("a stdio server", () => {
 
   it("is refused with the place and the kind that is expected", () => {
     expect(refusal('{"command": 5}')).toBe('1:34 error Server "s": "command" must be a string, not a number.');
-    expect(refusal('{"command": ["npx"]}')).toMatch(/^1:34 error .*"command" must be a string, not an array\.$/);
+    expect(refusal('{"command": ["npx", 5]}')).toMatch(
+      /^1:42 error .*"command\[1\]" must be a string, not a number\.$/,
+    );
+    for (const command of ["[]", '["", "x"]', '[" "]']) {
+      expect(refusal(`{"command": ${command}}`)).toMatch(/^1:34 error .*"command" names no program\.$/);
+    }
     expect(refusal('{"command": "x", "args": "-y"}')).toMatch(
       /^1:47 error .*"args" must be an array of strings, not a string\.$/,
     );
@@ -106,6 +111,17 @@ describe("an HTTP server", () => {
     }
     expect(target({ type: "http", transport: "sse", url: "https://h/mcp" })).toEqual(http);
     expect(target({ url: "https://h/mcp", command: "" })).toEqual(http);
+  });
+
+  it("[S3-44] is any server of type http, so it is not one of a command", () => {
+    expect(target({ type: "http", url: "https://h/mcp" })?.kind).toBe("http");
+    for (const entry of [
+      { type: "http" },
+      { type: "http", command: "x" },
+      { type: "http", command: "x", args: ["y"] },
+    ]) {
+      expect(refusal(entry)).toMatch(/is declared as an HTTP server, but has no "url"; add its address\.$/);
+    }
   });
 
   it("has headers", () => {
@@ -285,10 +301,4 @@ describe("the exposure", () => {
     expect(server?.exposure).toBe("gateway");
     expect(problems).toEqual([expect.stringMatching(/ warning .*"gateway" or "direct"/)]);
   });
-});
-
-it("accepts fields it does not know", () => {
-  expect(
-    read({ command: "x", description: "d", lifecycle: "lazy", oauth: false, allowedTools: [], whatever: 1 }).problems,
-  ).toEqual([]);
 });

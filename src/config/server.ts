@@ -1,3 +1,4 @@
+import { checkFields } from "./check-fields.ts";
 import { type Entry, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
 import { ORIGINS } from "./origins.ts";
@@ -7,14 +8,15 @@ import { readTarget } from "./target.ts";
 
 /**
  * One entry as a server, or `undefined` when it is switched off (silently) or wrong (with located problems, all that
- * are found). Fields that are not known here are no mistake.
+ * are found). Fields that are not known cost it nothing but a warning.
  */
 export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem[]): ServerConfig | undefined {
   if (entry.fields === undefined || isDisabled(entry.fields)) return undefined;
   const reader = createEntryReader(entry, problems);
-  const target = readTarget(reader);
+  const target = readTarget(reader, ORIGINS[origin].variableForms);
   const policy = readPolicy(reader, ORIGINS[origin]);
   const exposure = readExposure(reader);
+  checkFields(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");

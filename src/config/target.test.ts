@@ -12,7 +12,7 @@ function read(entry: object): { target: ServerTarget | undefined; problems: stri
   const entries = readEntries(documentOf(JSON.stringify({ mcpServers: { s: entry } })), problems);
   const [target] = [...entries.values()].map((each) => {
     const reader = createEntryReader(each, problems);
-    const found = readTarget(reader);
+    const found = readTarget(reader, "plain");
     return reader.failed ? undefined : found;
   });
   return { target, problems: brief(problems) };
@@ -46,7 +46,7 @@ describe("the files of TLS", () => {
     const { target } = read({ url: "https://h/", ca: "~/ca.pem", cert: "$DIR/me.pem", key: "${DIR}/me.key" });
     if (target === undefined) throw new Error("no target");
     const env = { HOME: "/home/me", DIR: "/keys" };
-    expect(expandTarget(target, { unsetVariable: "empty" }, env).target).toEqual({
+    expect(expandTarget(target, { unsetVariable: "empty", variableForms: "plain" }, env).target).toEqual({
       kind: "http",
       url: "https://h/",
       headers: {},

@@ -1,17 +1,17 @@
 import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
+import { commandWarning, readHeaders } from "./headers.ts";
 import { quote } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
-import { holdsVariable } from "./variables.ts";
-import { trimHidden } from "./white-space.ts";
+import { holdsVariable, isCommandValue, type VariableForms } from "./variables.ts";
 
 /**
  * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
  * means Streamable HTTP (S3-43) unless the older transport is named, a `command` means stdio. Both together are a mistake.
  */
-export function readTarget(reader: EntryReader): ServerTarget | undefined {
+export function readTarget(reader: EntryReader, forms: VariableForms): ServerTarget | undefined {
   const declared = declaredTransport(reader);
-  const command = reader.text("command");
+  const [command, ...commandArgs] = reader.words("command");
   const url = reader.text("url");
   if (reader.failed) return undefined;
   if (command !== undefined && url !== undefined) {
@@ -29,8 +29,8 @@ export function readTarget(reader: EntryReader): ServerTarget | undefined {
     );
     return undefined;
   }
-  if (command !== undefined) return readStdio(reader, command);
-  if (url !== undefined) return readHttp(reader, declared === "sse" ? "sse" : "http", url);
+  if (command !== undefined) return readStdio(reader, forms, command, commandArgs);
+  if (url !== undefined) return readHttp(reader, forms, declared === "sse" ? "sse" : "http", url);
   reader.error(
     reader.has("command") ? "command" : reader.has("url") ? "url" : undefined,
     'has neither a "command" to run nor a "url" to connect to.',
@@ -39,7 +39,7 @@ export function readTarget(reader: EntryReader): ServerTarget | undefined {
 }
 
 /** Fields in which dialects name the transport; the first that is present counts. */
-const TRANSPORT_FIELDS = ["type", "transport", "transportType"];
+const TRANSPORT_FIELDS = ["type", "transport"];
 
 /** Spellings in use, without case, `-` and `_`. */
 const TRANSPORTS: Readonly<Record<string, "stdio" | "http" | "sse">> = {
@@ -67,14 +67,21 @@ function declaredTransport(reader: EntryReader): "stdio" | "http" | "sse" | unde
   return transport;
 }
 
-function readStdio(reader: EntryReader, command: string): StdioTarget {
-  const args = reader.texts("args");
+/** Arguments in `command` stand before those in `args`. */
+function readStdio(
+  reader: EntryReader,
+  forms: VariableForms,
+  command: string,
+  commandArgs: readonly string[],
+): StdioTarget {
+  const args = [...commandArgs, ...reader.texts("args")];
   const cwd = reader.text("cwd");
   const env: [string, string][] = [];
   for (const [name, { field, value }] of reader.textMap("env")) {
     if (name === "" || /[=\0]/.test(name))
       reader.errorAt(field, `${quote(name)} in "env" cannot be the name of a variable.`);
     if (value.includes("\0")) reader.errorAt(field, `the value of ${quote(name)} in "env" holds a NUL character.`);
+    if (isCommandValue(value, forms)) reader.warningAt(field, commandWarning(name));
     env.push([name, value]);
   }
   // `"C:\new"` is valid JSON with a line feed in it: say what the person must mean.
@@ -86,31 +93,12 @@ function readStdio(reader: EntryReader, command: string): StdioTarget {
   return { kind: "stdio", command, args, env: Object.fromEntries(env), ...(cwd === undefined ? {} : { cwd }) };
 }
 
-/** RFC 9110 section 5.6.2, token. */
-const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-/** RFC 9110 section 5.5: visible characters, spaces, tabs, and bytes above them; no line break. */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
-function readHttp(reader: EntryReader, kind: HttpTarget["kind"], url: string): HttpTarget {
+function readHttp(reader: EntryReader, forms: VariableForms, kind: HttpTarget["kind"], url: string): HttpTarget {
   // An address with a variable in it can only be judged once that is known.
-  if (!holdsVariable(url) && !isHttpUrl(url)) {
+  if (!holdsVariable(url, forms) && !isHttpUrl(url)) {
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
   }
-  const headers: [string, string][] = [];
-  for (const [name, { field, value: written }] of reader.textMap("headers")) {
-    const value = trimHidden(written);
-    if (value !== written) reader.warningAt(field, `white space around the header ${quote(name)} was ignored.`);
-    if (!HEADER_NAME.test(name)) reader.errorAt(field, `${quote(name)} in "headers" cannot be the name of a header.`);
-    if (!HEADER_VALUE.test(value)) {
-      reader.errorAt(
-        field,
-        `the header ${quote(name)} holds a line break or another character that headers cannot carry.`,
-      );
-    }
-    headers.push([name, value]);
-  }
-  return { kind, url, headers: Object.fromEntries(headers), ...readTlsFiles(reader) };
+  return { kind, url, headers: readHeaders(reader, forms), ...readTlsFiles(reader) };
 }
 
 const TLS_FIELDS = ["ca", "cert", "key"] as const;
@@ -124,7 +112,7 @@ function readTlsFiles(reader: EntryReader): Pick<HttpTarget, (typeof TLS_FIELDS)
   for (const field of TLS_FIELDS) {
     const file = reader.text(field);
     if (file === undefined) continue;
-    if (!isAbsolute(file) && !/^[~$]/.test(file)) {
+    if (!isAbsolute(file) && !/^(?:[~$]|\{env:)/.test(file)) {
       reader.error(
         field,
         `"${field}" must be the complete path of a file in PEM form, such as "~/certs/${field}.pem".`,

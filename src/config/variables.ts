@@ -1,12 +1,45 @@
-/**
- * `${NAME}` and `$NAME`; a name is `[A-Za-z_][A-Za-z0-9_]*` (S1-13). Whatever else has a dollar sign, such as `$5`,
- * `${bad name}` or `${NAME:-x}`, is text like any other.
- */
-const VARIABLE = /\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))/g;
-const ONE_VARIABLE = new RegExp(`^${VARIABLE.source}$`);
+import type { ServerPolicy } from "./record.ts";
 
-export function holdsVariable(text: string): boolean {
-  return text.search(VARIABLE) !== -1;
+export type VariableForms = ServerPolicy["variableForms"];
+
+const NAME = "[A-Za-z_][A-Za-z0-9_]*";
+
+/**
+ * `${NAME}` and `$NAME` (S1-13). Whatever else has a dollar sign, such as `$5`, `${bad name}` or `${NAME:-x}`, is text
+ * like any other.
+ */
+const PLAIN = new RegExp(`\\$(?:\\{(${NAME})\\}|(${NAME}))`, "g");
+
+/**
+ * What pi and other clients write beside these. An escape counts from left to right: `$${NAME}` is the text `${NAME}`.
+ * What only begins like a form, such as `${NAME%x}`, is text.
+ */
+const ALL = new RegExp(
+  [
+    String.raw`\$(?<escaped>[$!])`,
+    String.raw`\$\{(?:env:)?(?<braced>${NAME})(?::-(?<fallback>[^{}]*))?\}`,
+    String.raw`\$env:(?<shell>${NAME})`,
+    String.raw`\{env:(?<inner>${NAME})\}`,
+    String.raw`\$(?<bare>${NAME})`,
+  ].join("|"),
+  "g",
+);
+
+const ONE_VARIABLE = new RegExp(`^${PLAIN.source}$`);
+
+/** One variable in a text. */
+export interface Variable {
+  readonly name: string;
+  readonly written: string;
+  /** `$NAME`, which may be no variable at all: `pa$word`. */
+  readonly isBare: boolean;
+  /** What is said to stand there when it is not set or empty. */
+  readonly fallback?: string;
+}
+
+export function holdsVariable(text: string, forms: VariableForms): boolean {
+  if (forms === "plain") return text.search(PLAIN) !== -1;
+  return [...text.matchAll(ALL)].some(({ groups }) => groups?.escaped === undefined);
 }
 
 /** Whether the text is a variable and nothing else. */
@@ -14,9 +47,31 @@ export function isVariable(text: string): boolean {
   return ONE_VARIABLE.test(text);
 }
 
-/** Replaces each variable by what `substitute` makes of its name. What it returns is not searched again. */
-export function replaceVariables(text: string, substitute: (name: string, written: string) => string): string {
-  return text.replace(VARIABLE, (written: string, braced?: string, bare?: string) =>
-    substitute(braced ?? bare ?? "", written),
-  );
+/** Replaces each variable by what `replacement` makes of it. What it returns is not searched again. */
+export function replaceVariables(
+  text: string,
+  forms: VariableForms,
+  replacement: (variable: Variable) => string,
+): string {
+  if (forms === "plain") {
+    return text.replace(PLAIN, (written: string, braced?: string, bare?: string) =>
+      replacement({ name: braced ?? bare ?? "", written, isBare: bare !== undefined }),
+    );
+  }
+  return text.replace(ALL, (written: string, ...rest) => {
+    const { escaped, braced, fallback, shell, inner, bare }: Record<string, string | undefined> = rest.at(-1);
+    if (escaped !== undefined) return escaped;
+    const name = braced ?? shell ?? inner ?? bare ?? "";
+    return replacement({ name, written, isBare: bare !== undefined, ...(fallback !== undefined && { fallback }) });
+  });
+}
+
+/** Whether the text may be the name of a variable. */
+export function isVariableName(text: string): boolean {
+  return new RegExp(`^${NAME}$`).test(text);
+}
+
+/** Whether a value is the output of a command: it begins with `!`. Two of them stand for one and for no command. */
+export function isCommandValue(value: string, forms: VariableForms): boolean {
+  return forms === "all" && /^!(?!!)/.test(value);
 }

@@ -5,8 +5,8 @@ import { McpServerError, messageOf } from "../error.ts";
 import { connect } from "../protocol/connect.ts";
 import type { Era, McpConnection } from "../protocol/connection.ts";
 import { RequestCancelled } from "../protocol/errors.ts";
-import { untilAborted } from "../protocol/pause.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
+import { untilAborted } from "../protocol/pause.ts";
 import { type Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import { toServerError } from "./failure.ts";
@@ -197,7 +197,7 @@ export class Link {
     // Never two processes of one server, not even while the old one takes its time to end.
     await this.#ending;
     const config = this.#config;
-    const { target, secrets, unset } = expandTarget(config.target, config.policy, this.#surroundings.env);
+    const { target, secrets, unset, commands } = expandTarget(config.target, config.policy, this.#surroundings.env);
     const redact = {
       errors: createRedactor(secrets, "patterns"),
       results: createRedactor(secrets, config.policy.redactResults),
@@ -210,6 +210,7 @@ export class Link {
       return transport;
     };
     try {
+      if (commands.length > 0) throw new Error(commandRefusal(commands, config));
       const connection = await connect(open, {
         protocolVersion: config.policy.protocolVersion,
         clientInfo: CLIENT_INFO,
@@ -277,4 +278,10 @@ export class Link {
   #failure(category: McpServerError["category"], text: string): McpServerError {
     return new McpServerError(this.#config.name, category, `MCP server \`${this.#config.name}\`: ${text}`);
   }
+}
+
+/** Sent as it stands, such a value would be a wrong password at best. */
+function commandRefusal(names: readonly string[], { source: { file, line } }: ServerConfig): string {
+  const list = names.map((name) => `"${name}"`).join(", ");
+  return `the value of ${list} is a command ("!…"), and commands in a configuration are not run. Set a variable to its output and write "\${NAME}" for the value, in ${file}:${line}`;
 }

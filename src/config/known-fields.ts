@@ -1,0 +1,126 @@
+import type { JsonNode } from "./json-file.ts";
+
+type Kind = JsonNode["type"];
+
+/**
+ * What a field of an entry is to this program.
+ * - `acts`: it is read, and its reader judges its value.
+ * - `tolerated`: pi's own client or its adapter acts on it; here it has no effect, and its kind is checked.
+ * - `foreign`: another program's. `instead` says what to do where leaving it out changes what the server gets.
+ */
+export type KnownField =
+  | { readonly use: "acts" }
+  | { readonly use: "tolerated"; readonly kinds: readonly Kind[] }
+  | { readonly use: "foreign"; readonly instead?: string };
+
+/** Other spellings of a field that acts. Where both are present the usual one counts. */
+export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
+  ["environment", "env"],
+  ["envs", "env"],
+  ["cmd", "command"],
+  ["httpUrl", "url"],
+  ["serverUrl", "url"],
+  ["baseUrl", "url"],
+  ["uri", "url"],
+  ["urlTemplate", "url"],
+  ["url_template", "url"],
+  ["http_headers", "headers"],
+  ["transportType", "transport"],
+  ["workingDirectory", "cwd"],
+  ["caFile", "ca"],
+  ["bearer_token", "bearerToken"],
+  ["bearer_token_env_var", "bearerTokenEnv"],
+]);
+
+const ACTS: readonly string[] = [
+  ...["name", "type", "transport", "command", "args", "env", "cwd"],
+  ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
+  ...["disabled", "enabled", "exposure", "directTools", "protocolVersion"],
+  ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
+  ...["maxResultBytes", "maxResultLines", "framing", "shutdown", "inheritEnv", "stopContainer", "offersRoots"],
+];
+
+const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
+  // pi's own client
+  description: ["string"],
+  toolExposure: ["object"],
+  auth: ["object", "string", "boolean"],
+  oauth: ["object", "boolean"],
+  // its adapter and the extension before it
+  lifecycle: ["string", "object"],
+  idleTimeout: ["number"],
+  toolPrefix: ["string"],
+  allowedTools: ["array"],
+  includeTools: ["array"],
+  excludeTools: ["array"],
+  exposeResources: ["boolean"],
+  debug: ["boolean"],
+};
+
+/** The name of the program is for the reader of this list alone. */
+const FOREIGN: readonly (string | readonly [field: string, instead: string])[] = [
+  // pi's adapter
+  ["bearerTokenStore", 'set a variable to the token and name it in "bearerTokenEnv"'],
+  ["requestHeadersCommand", 'set variables and name them in "headers"'],
+  ["socket", 'name a "command" or a "url"'],
+  ...["approval", "approveTools", "sampling", "elicitation", "regex"],
+  // Claude Code, Claude Desktop
+  ["headersHelper", 'set variables and name them in "headers"'],
+  ...["alwaysLoad", "scope"],
+  // Cursor, VS Code, LM Studio
+  ["envFile", 'put the variables under "env"'],
+  ...["dev", "gallery", "version", "sandboxEnabled", "sandbox"],
+  // Windsurf, Cline, Roo Code
+  ...["disabledTools", "autoApprove", "alwaysAllow", "watchPaths"],
+  // Gemini CLI
+  ...["trust", "tcp", "authProviderType", "targetAudience", "targetServiceAccount", "extension"],
+  // Codex
+  ["env_vars", 'put the variables under "env", or leave "inheritEnv" as it is'],
+  ...["startup_timeout_ms", "enabled_tools", "disabled_tools", "required", "scopes", "supports_parallel_tool_calls"],
+  ...["tools", "default_tools_approval_mode", "experimental_environment", "oauth_resource"],
+  // Grok
+  ...["oauth_client_id", "oauth_client_secret_env_var", "oauth_scopes", "tool_timeouts", "expose_image_base64"],
+  ["setup", "run it by hand"],
+  // Goose, Zed, mcporter
+  ...["bundled", "env_keys", "available_tools", "display_name", "source", "remote"],
+  ...["tokenCacheDir", "clientName", "oauthRedirectUrl", "oauthScope", "oauthCommand", "logging", "idleTimeoutMs"],
+  // Lists and notes
+  ...[
+    "icon",
+    "icons",
+    "title",
+    "displayName",
+    "homepage",
+    "repository",
+    "tags",
+    "category",
+    "note",
+    "notes",
+    "comment",
+  ],
+];
+
+const OAUTH: readonly string[] = [
+  ...["clientId", "clientSecret", "callbackPort", "callbackUrl", "scope", "clientName", "clientRegistration"],
+  ...["authServerMetadataUrl", "grantType", "redirectUri", "clientUri", "clientSecretEnvVar", "scopes", "enabled"],
+];
+
+/** Every field of an entry that is known, which is never taken for a slip of another. */
+export const KNOWN_FIELDS: ReadonlyMap<string, KnownField> = new Map<string, KnownField>([
+  ...FOREIGN.map((item): [string, KnownField] =>
+    typeof item === "string" ? [item, { use: "foreign" }] : [item[0], { use: "foreign", instead: item[1] }],
+  ),
+  ...Object.entries(TOLERATED).map(([field, kinds]): [string, KnownField] => [field, { use: "tolerated", kinds }]),
+  ...[...ACTS, ...FIELD_ALIASES.keys()].map((field): [string, KnownField] => [field, { use: "acts" }]),
+]);
+
+/** Those that may be meant by a slip: nobody is led to what has no effect. */
+export const SUGGESTED_FIELDS: readonly string[] = [...KNOWN_FIELDS]
+  .filter(([, { use }]) => use !== "foreign")
+  .map(([field]) => field);
+
+/** The fields of `oauth`. */
+export const OAUTH_FIELDS: readonly string[] = OAUTH;
+
+/** Keys under which a file may hold its servers, the usual one first. */
+export const CONTAINERS: readonly string[] = ["mcpServers", "mcp-servers", "mcp_servers"];
