@@ -1,3 +1,4 @@
+import { isObject } from "./is-object.ts";
 import { ORIGINS } from "./origins.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
@@ -18,7 +19,7 @@ export function readAcpServers(list: unknown): LoadedConfig {
   }
   for (const [index, entry] of list.entries()) {
     const source = { file: SOURCE, line: index + 1, column: 1 };
-    const fields = isRecord(entry) ? entry : {};
+    const fields = isObject(entry) ? entry : {};
     const written = typeof fields.name === "string" ? fields.name.trim() : "";
     const target = readTarget(fields);
     if (typeof target === "string") {
@@ -55,8 +56,8 @@ function readTarget({ type, command, args, env, cwd, url, headers }: Record<stri
 function readPairs(value: unknown): Record<string, string> | undefined {
   if (value === undefined || value === null) return {};
   const entries = Array.isArray(value)
-    ? value.map((item) => (isRecord(item) ? [item.name, item.value] : []))
-    : isRecord(value)
+    ? value.map((item) => (isObject(item) ? [item.name, item.value] : []))
+    : isObject(value)
       ? Object.entries(value)
       : undefined;
   if (!entries?.every(([name, text]) => typeof name === "string" && typeof text === "string")) return undefined;
@@ -72,8 +73,4 @@ function free(name: string, taken: ReadonlySet<string>): string {
 
 function problem(source: FilePosition, message: string, server?: string): ConfigProblem {
   return { ...source, severity: "error", message, ...(server && { server }) };
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

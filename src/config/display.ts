@@ -3,7 +3,7 @@ import { argSecrets, looksSecret, mapAddresses, queryItems, splitUrl } from "./s
 import { isVariable } from "./variables.ts";
 
 /** Stands for what is not shown. */
-const MASK = "***";
+export const MASK = "***";
 
 /** `stdio: npx -y server`, `http: https://host/mcp`, or the transport alone where the target is not to be shown. */
 export function displayServer({ target, policy }: Pick<ServerConfig, "target" | "policy">): string {
@@ -21,7 +21,7 @@ export function displayTarget(target: ServerTarget): string {
   return [target.command, ...args].map((word) => quoteWord(maskValues(word, target.env))).join(" ");
 }
 
-function maskArg(arg: string, before: string | undefined): string {
+export function maskArg(arg: string, before: string | undefined): string {
   let masked = "";
   let at = 0;
   for (const { start, end } of argSecrets(arg, before)) {
@@ -33,11 +33,11 @@ function maskArg(arg: string, before: string | undefined): string {
 }
 
 /** A secret that is only named here is not given away. */
-function isReference(text: string): boolean {
+export function isReference(text: string): boolean {
   return isVariable(text.replace(/^bearer\s+/i, ""));
 }
 
-function maskUrl(text: string): string {
+export function maskUrl(text: string): string {
   const parts = splitUrl(text);
   if (parts === undefined) return text;
   const user = parts.userinfo === undefined ? "" : `${MASK}@`;
@@ -58,7 +58,7 @@ function maskSegment(segment: string): string {
 }
 
 /** Long values and those of secrets are masked wherever they occur; short ones (`node`, `true`) only as a whole. */
-function maskValues(text: string, values: Readonly<Record<string, string>>): string {
+export function maskValues(text: string, values: Readonly<Record<string, string>>): string {
   let masked = text;
   const longestFirst = Object.entries(values).sort(([, a], [, b]) => b.length - a.length);
   for (const [name, value] of longestFirst) {

@@ -111,8 +111,11 @@ function positionAt(file: string, lineStarts: readonly number[], offset: number)
   return { file, line: line + 1, column: offset - (lineStarts[line] ?? 0) + 1 };
 }
 
-/** Throws a TypeError with code ERR_ENCODING_INVALID_ENCODED_DATA for bytes that are not text. */
-function decode(bytes: Uint8Array): string {
+/**
+ * The text of a file in UTF-8, or in UTF-16 with a byte order mark, which is left out. Throws a TypeError with code
+ * ERR_ENCODING_INVALID_ENCODED_DATA for bytes that are not text.
+ */
+export function decode(bytes: Uint8Array): string {
   const utf16 = bytes[0] === 0xff && bytes[1] === 0xfe ? "utf-16le" : "utf-8";
   return new TextDecoder(utf16, { fatal: true }).decode(bytes);
 }

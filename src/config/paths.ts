@@ -38,7 +38,7 @@ export function trustPath(user: UserEnvironment): string {
 }
 
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
-function agentDir({ env, home }: UserEnvironment): string {
+export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();
   return configured ? resolve(expandHome(configured, home)) : join(home, ".pi", "agent");
 }

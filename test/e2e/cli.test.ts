@@ -1,45 +1,13 @@
-import { spawn } from "node:child_process";
 import { openSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { fakeStdio, tool } from "../ground/fake-server.ts";
-import type { Home } from "../ground/home.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
-import { HOSTS } from "../ground/run-pi.ts";
+import { runCli as cli, NODES, startCli } from "../ground/run-cli.ts";
 import { until } from "../ground/wait.ts";
 import { REAL } from "./real-servers.ts";
 
-const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
-
-interface Ended {
-  code: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-function start(node: string, home: Home, args: readonly string[], stdout: "pipe" | number = "pipe") {
-  const child = spawn(node, [CLI, ...args], { cwd: home.cwd, env: home.env(), stdio: ["ignore", stdout, "pipe"] });
-  const ended = new Promise<Ended>((resolve, reject) => {
-    const output = { stdout: "", stderr: "" };
-    for (const name of ["stdout", "stderr"] as const) {
-      child[name]?.setEncoding("utf8").on("data", (text: string) => {
-        output[name] += text;
-      });
-    }
-    child.once("error", reject).once("close", (code) => resolve({ code, ...output }));
-  });
-  return { child, ended };
-}
-
-const cli = (node: string, home: Home, ...args: string[]): Promise<Ended> => start(node, home, args).ended;
-
-const nodes = HOSTS.map(({ name, node }) => ({
-  name: name === "pi 1.6.0" ? "a current Node" : "the oldest Node",
-  node,
-}));
-
-describe.each(nodes)("pi-mcp on $name", ({ node }) => {
+describe.each(NODES)("pi-mcp on $name", ({ node }) => {
   test("[E046] list shows the configured servers and starts none; list <server> shows its tools", async () => {
     await using home = await temporaryHome();
     const never = await fakeStdio(home);
@@ -125,7 +93,7 @@ describe.each(nodes)("pi-mcp on $name", ({ node }) => {
       [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
       [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
       [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
-      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call, trust\)\. See/],
+      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call, add, .*\)\. See/],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];
     for (const [args, code, line] of cases) {
@@ -200,9 +168,9 @@ describe.each(nodes)("pi-mcp on $name", ({ node }) => {
     await using home = await temporaryHome();
     const server = await fakeStdio(home, { on: { "tools/call": { text: "x".repeat(1_000_000) } } });
     home.write({ settings: { mcpServers: [server.entry("fake")] } });
-    const full = await start(node, home, ["call", "fake", "echo"], openSync("/dev/full", "w")).ended;
+    const full = await startCli(node, home, ["call", "fake", "echo"], { stdout: openSync("/dev/full", "w") }).ended;
     expect(full).toMatchObject({ code: 10, stderr: "pi-mcp: the output could not be written (ENOSPC)\n" });
-    const { child, ended } = start(node, home, ["call", "fake", "echo"]);
+    const { child, ended } = startCli(node, home, ["call", "fake", "echo"]);
     child.stdout?.destroy();
     expect(await ended).toMatchObject({ code: 0, stderr: "" });
     await until("the servers to end", () => (server.starts().some(isAlive) ? undefined : true));
@@ -212,7 +180,7 @@ describe.each(nodes)("pi-mcp on $name", ({ node }) => {
     await using home = await temporaryHome();
     const server = await fakeStdio(home, { on: { "tools/call": { silent: true } }, startup: { ignoreEof: true } });
     home.write({ settings: { mcpServers: [server.entry("fake")] } });
-    const { child, ended } = start(node, home, ["call", "fake", "echo"]);
+    const { child, ended } = startCli(node, home, ["call", "fake", "echo"]);
     await server.until("tools/call");
     child.kill("SIGINT");
     expect(await ended).toMatchObject({ code: 130, stderr: "pi-mcp: MCP server `fake`: the request was cancelled\n" });

@@ -3,18 +3,32 @@ import type { JsonObject } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { argumentsFromPairs, readCallWords } from "./arguments.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./open-session.ts";
 import type { CommandOptions, Terminal } from "./terminal.ts";
 
-export interface CallRequest {
+interface CallRequest {
   readonly server: string;
   readonly tool: string;
   readonly words: readonly string[];
 }
 
 /** Calls one tool and prints the whole of its result. */
-export async function call(terminal: Terminal, request: CallRequest, options: CommandOptions): Promise<number> {
+export const call: Command = {
+  name: "call",
+  help: [
+    ["call <server> <tool> ['{\"a\": 1}']", "call a tool, arguments as JSON"],
+    ["call <server> <tool> [key=value …]", "the same, typed by the tool's schema"],
+  ],
+  async run(input) {
+    const [server, tool, ...words] = allWords(input);
+    if (server === undefined || tool === undefined) throw new UsageError("call needs a server and a tool");
+    return run(input.terminal, { server, tool, words }, input.options);
+  },
+};
+
+async function run(terminal: Terminal, request: CallRequest, options: CommandOptions): Promise<number> {
   const session = openSession();
   try {
     const args = await argumentsOf(session, request, options).catch((error: unknown) => {

@@ -5,6 +5,8 @@ export const EXIT = {
   ok: 0,
   /** The tool ran and reported an error. */
   toolError: 1,
+  /** `validate` found mistakes. */
+  mistakes: 1,
   /** The command line itself is wrong: unknown command, bad JSON, missing name. */
   usage: 2,
 } as const;

@@ -1,12 +1,26 @@
 import { displayServer, displayTarget } from "../../config/display.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import type { McpSession } from "../../session/session.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./open-session.ts";
 import type { CommandOptions, Terminal } from "./terminal.ts";
 
 /** `list` reads files only; `list <server>` starts that server and shows its tools. */
-export async function list(terminal: Terminal, server: string | undefined, options: CommandOptions): Promise<number> {
+export const list: Command = {
+  name: "list",
+  help: [
+    ["list", "the configured servers (starts none)"],
+    ["list <server>", "the tools of one server"],
+  ],
+  async run(input) {
+    const words = allWords(input);
+    if (words.length > 1) throw new UsageError("list takes at most one server");
+    return show(input.terminal, words[0], input.options);
+  },
+};
+
+async function show(terminal: Terminal, server: string | undefined, options: CommandOptions): Promise<number> {
   const session = openSession();
   try {
     if (server === undefined) terminal.write(renderServers(session, terminal.json));

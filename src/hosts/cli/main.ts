@@ -2,98 +2,75 @@ import { parseArgs } from "node:util";
 import { describeError, McpServerError, messageOf } from "../../error.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { CLIENT_INFO } from "../../version.ts";
-import { call } from "./call.ts";
+import { type Command, type CommandInput, textOption, UsageError } from "./command.ts";
+import { COMMANDS, HELP } from "./commands.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
-import { list } from "./list.ts";
 import type { Terminal } from "./terminal.ts";
-import { trust, trustList, trustRevoke } from "./trust.ts";
 
-const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell
-
-  pi-mcp list                                 the configured servers (starts none)
-  pi-mcp list <server>                        the tools of one server
-  pi-mcp call <server> <tool> ['{"a": 1}']    call a tool, arguments as JSON
-  pi-mcp call <server> <tool> [key=value …]   the same, typed by the tool's schema
-
-  pi-mcp trust                                what this project's files would run; asks whether to allow it
-  pi-mcp trust --yes                          allows it without asking, for scripts
-  pi-mcp trust --list                         what has been allowed or denied
-  pi-mcp trust --revoke [file]                forgets it, for one file or for all
-
-  --json             print JSON, also for errors
-  --timeout SECONDS  limit of a call without progress
-  --version, --help
-
-Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json, and,
-once they are allowed, from .mcp.json, .pi/mcp.json and .pi/settings.json in the current folder.
-
-Exit codes: 0 done, 1 the tool reported an error, 2 wrong usage or arguments, 3 no such server, 4 the server cannot be
-reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9 denied, 10 anything
-else, 130 cancelled.
-`;
-
-class UsageError extends Error {}
+/** Options of every command. */
+const COMMON = {
+  json: { type: "boolean" },
+  timeout: { type: "string" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean", short: "v" },
+} as const;
 
 async function main(argv: string[]): Promise<number> {
-  const terminal: Terminal = { json: argv.includes("--json"), write: (text) => process.stdout.write(text) };
+  const command = commandOf(argv);
+  const end = argv.indexOf("--");
+  const json = command?.options?.json === undefined && argv.slice(0, end === -1 ? undefined : end).includes("--json");
+  const terminal: Terminal = { json, write: (text) => process.stdout.write(text) };
   // A reader that has seen enough (`| head`) is no failure; a full disk is one.
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") process.exit(EXIT.ok);
     process.exit(report(new Error(`the output could not be written (${code})`), terminal));
   });
   try {
-    return await run(argv, terminal);
+    return await run(argv, command, terminal);
   } catch (error) {
     return report(error, terminal);
   }
 }
 
-async function run(argv: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parse(argv);
-  const [command, ...words] = positionals;
+async function run(argv: string[], command: Command | undefined, terminal: Terminal): Promise<number> {
+  const { values, words, rest } = parse(argv, command);
   if (values.version) return print(terminal, `${CLIENT_INFO.version}\n`);
-  if (values.help || command === undefined) return print(terminal, HELP);
+  if (values.help || words[0] === undefined) return print(terminal, HELP);
+  if (command === undefined) {
+    const names = COMMANDS.map(({ name }) => name).join(", ");
+    throw new UsageError(`unknown command \`${words[0]}\` (there are: ${names})`);
+  }
   const interrupt = new AbortController();
   const onInterrupt = () => (interrupt.signal.aborted ? process.exit(EXIT_OF_CATEGORY.cancelled) : interrupt.abort());
   process.on("SIGINT", onInterrupt);
   process.on("SIGTERM", onInterrupt);
-  const options = { signal: interrupt.signal, ...limitOf(values.timeout) };
-  switch (command) {
-    case "list":
-      if (words.length > 1) throw new UsageError("list takes at most one server");
-      return list(terminal, words[0], options);
-    case "call": {
-      const [server, tool, ...rest] = words;
-      if (server === undefined || tool === undefined) throw new UsageError("call needs a server and a tool");
-      return call(terminal, { server, tool, words: rest }, options);
-    }
-    case "trust":
-      if (words.length > (values.revoke ? 1 : 0)) throw new UsageError("trust takes a file only with --revoke");
-      if (values.list) return trustList(terminal);
-      if (values.revoke) return trustRevoke(terminal, words[0]);
-      return trust(terminal, values.yes === true, interrupt.signal);
-    default:
-      throw new UsageError(`unknown command \`${command}\` (there are: list, call, trust)`);
-  }
+  const options = { signal: interrupt.signal, ...limitOf(textOption(values, "timeout")) };
+  return command.run({ terminal, words: words.slice(1), rest, values, options });
 }
 
-function parse(argv: string[]) {
+/** The command, before its options can be told from words: only options of all commands may stand before it. */
+function commandOf(argv: string[]): Command | undefined {
+  const { tokens } = parseArgs({ args: argv, strict: false, allowPositionals: true, tokens: true, options: COMMON });
+  const word = tokens.find(({ kind }) => kind === "positional");
+  return COMMANDS.find(({ name }) => word?.kind === "positional" && name === word.value);
+}
+
+function parse(argv: string[], command: Command | undefined): Pick<CommandInput, "values" | "words" | "rest"> {
   try {
-    return parseArgs({
-      args: argv,
-      allowPositionals: true,
-      options: {
-        json: { type: "boolean" },
-        timeout: { type: "string" },
-        list: { type: "boolean" },
-        revoke: { type: "boolean" },
-        yes: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        version: { type: "boolean", short: "v" },
-      },
-    });
+    const options = { ...COMMON, ...command?.options };
+    const { values, tokens } = parseArgs({ args: argv, allowPositionals: true, tokens: true, options });
+    const end = tokens.find(({ kind }) => kind === "option-terminator");
+    const words = tokens.filter((token) => token.kind === "positional");
+    return {
+      values,
+      words: words.filter(({ index }) => end === undefined || index < end.index).map(({ value }) => value),
+      rest: end && words.filter(({ index }) => index > end.index).map(({ value }) => value),
+    };
   } catch (error) {
-    throw new UsageError(messageOf(error));
+    // Node adds a way to write it that fits no command of ours.
+    const message = messageOf(error).replace(/\. To specify a positional argument .*$/s, "");
+    const isUnknown = error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
+    throw new UsageError(isUnknown && command?.optionHint ? `${message}; ${command.optionHint}` : message);
   }
 }
 

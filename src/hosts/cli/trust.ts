@@ -7,17 +7,38 @@ import { formatProblem } from "../../config/problems.ts";
 import type { UntrustedFile } from "../../config/record.ts";
 import { allowProject, type Decision, listTrust, revoke } from "../../config/trust.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Longer than any path a system takes: nothing is cut. */
 const PATH_CHARS = 100_000;
 
+export const trust: Command = {
+  name: "trust",
+  help: [
+    ["trust", "what this project's files would run; asks whether to allow it"],
+    ["trust --yes", "allows it without asking, for scripts"],
+    ["trust --list", "what has been allowed or denied"],
+    ["trust --revoke [file]", "forgets it, for one file or for all"],
+  ],
+  options: { yes: { type: "boolean" }, list: { type: "boolean" }, revoke: { type: "boolean" } },
+  async run(input) {
+    const { terminal, values, options } = input;
+    const [file, ...more] = allWords(input);
+    if (more.length > 0 || (file !== undefined && values.revoke !== true))
+      throw new UsageError("trust takes a file only with --revoke");
+    if (values.list === true) return trustList(terminal);
+    if (values.revoke === true) return trustRevoke(terminal, file);
+    return review(terminal, values.yes === true, options.signal);
+  },
+};
+
 /**
  * Shows what of this project waits for a person and asks file by file. With `yes`, for scripts, all that waits is allowed,
  * but not what a person has denied. Where nobody can be asked it lists. What is left not allowed makes the exit code 9.
  */
-export async function trust(terminal: Terminal, yes: boolean, signal: AbortSignal): Promise<number> {
+async function review(terminal: Terminal, yes: boolean, signal: AbortSignal): Promise<number> {
   const untrusted = untrustedFiles();
   const left: UntrustedFile[] = [];
   if (untrusted.length === 0 && !terminal.json) terminal.write("Nothing of this project waits to be allowed.\n");
@@ -43,7 +64,7 @@ const STILL: Readonly<Record<UntrustedFile["state"], string>> = {
 };
 
 /** What has been decided, in all projects. */
-export function trustList(terminal: Terminal): number {
+function trustList(terminal: Terminal): number {
   const entries = listTrust(user());
   if (terminal.json) terminal.write(`${JSON.stringify({ trust: entries })}\n`);
   else if (entries.length === 0) terminal.write("No project file has been allowed or denied.\n");
@@ -54,7 +75,7 @@ export function trustList(terminal: Terminal): number {
 }
 
 /** Forgets what was decided about one file, or about all. */
-export function trustRevoke(terminal: Terminal, file: string | undefined): number {
+function trustRevoke(terminal: Terminal, file: string | undefined): number {
   const forgotten = revoke(user(), file === undefined ? undefined : resolve(file));
   if (terminal.json) terminal.write(`${JSON.stringify({ revoked: forgotten })}\n`);
   else if (forgotten.length === 0) terminal.write("There was nothing to revoke.\n");

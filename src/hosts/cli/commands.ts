@@ -1,0 +1,40 @@
+import { CLIENT_INFO } from "../../version.ts";
+import { add } from "./add.ts";
+import { call } from "./call.ts";
+import type { Command } from "./command.ts";
+import { config } from "./config.ts";
+import { get } from "./get.ts";
+import { list } from "./list.ts";
+import { remove } from "./remove.ts";
+import { disable, enable } from "./switch.ts";
+import { trust } from "./trust.ts";
+import { validate } from "./validate.ts";
+
+/** All commands, in the order of the help text. */
+export const COMMANDS: readonly Command[] = [list, call, add, remove, enable, disable, get, config, validate, trust];
+
+export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
+
+${usages()}
+
+  --json             print JSON, also for errors
+  --timeout SECONDS  limit of a call without progress
+  --file FILE        edit or show this mcp.json or settings.json; without it the agent's mcp.json is edited
+  --version, --help
+
+  of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
+          --force (replace a server of that name)
+
+Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json, and,
+once they are allowed, from .mcp.json, .pi/mcp.json and .pi/settings.json in the current folder.
+
+Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
+server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9
+denied, 10 anything else, 130 cancelled.
+`;
+
+function usages(): string {
+  const rows = COMMANDS.flatMap(({ help }) => help);
+  const width = Math.max(...rows.map(([usage]) => usage.length));
+  return rows.map(([usage, meaning]) => `  pi-mcp ${usage.padEnd(width)}  ${meaning}`).join("\n");
+}

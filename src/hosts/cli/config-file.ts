@@ -1,0 +1,49 @@
+import { homedir } from "node:os";
+import { join, resolve } from "node:path";
+import { type EditedFile, editConfig } from "../../config/edit.ts";
+import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
+import { loadConfig } from "../../config/load.ts";
+import { agentDir, expandHome, type UserEnvironment } from "../../config/paths.ts";
+import type { ServerConfig } from "../../config/record.ts";
+import { McpServerError } from "../../error.ts";
+import { type OptionValues, textOption, UsageError } from "./command.ts";
+
+/** The option of every command that edits. */
+export const FILE_OPTION = { file: { type: "string" } } as const;
+
+export function userEnvironment(): UserEnvironment {
+  return { env: process.env, home: homedir() };
+}
+
+/** The file a command edits: `--file`, or the agent's mcp.json. */
+export function fileToEdit(values: OptionValues): string {
+  const user = userEnvironment();
+  const written = textOption(values, "file");
+  if (written === "") throw new UsageError("--file needs the path of a file");
+  return written === undefined ? join(agentDir(user), "mcp.json") : resolve(expandHome(written, user.home));
+}
+
+/** Edits; what is the caller's mistake becomes the error with the right exit code. */
+export async function edit(file: string, edits: readonly EntryEdit[], signal: AbortSignal): Promise<EditedFile> {
+  try {
+    return await editConfig(file, edits, signal);
+  } catch (thrown) {
+    if (!(thrown instanceof EditError)) throw thrown;
+    if (thrown.reason === "exists") throw new UsageError(`${thrown.message} To replace it, add --force`);
+    if (thrown.reason === "missing" && thrown.server !== undefined) {
+      throw new McpServerError(thrown.server, "unknown-server", `${thrown.message}${elsewhere(thrown.server)}`);
+    }
+    if (thrown.reason === "cancelled") throw new McpServerError(edits[0]?.name ?? "", "cancelled", thrown.message);
+    throw thrown;
+  }
+}
+
+function elsewhere(name: string): string {
+  const source = serverInUse(name)?.source;
+  return source === undefined ? "" : ` It is in ${source.file}:${source.line}: add --file ${source.file}`;
+}
+
+/** The server that is used under a name now. */
+export function serverInUse(name: string): ServerConfig | undefined {
+  return loadConfig(userEnvironment()).servers.find((server) => server.name === name);
+}

@@ -1,0 +1,69 @@
+import { existsSync } from "node:fs";
+import { displayServer } from "../../config/display.ts";
+import { loadConfig } from "../../config/load.ts";
+import { ORIGINS } from "../../config/origins.ts";
+import { configPaths } from "../../config/paths.ts";
+import { formatProblem } from "../../config/problems.ts";
+import type { ServerConfig } from "../../config/record.ts";
+import { sanitizeLine } from "../../content/sanitize.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
+import { userEnvironment } from "./config-file.ts";
+import { EXIT } from "./exit-codes.ts";
+
+/** The servers that are used, where each comes from, and what about it is not as usual. Starts none. */
+export const config: Command = {
+  name: "config",
+  help: [["config", "the servers in use, where each is configured, and what differs from the defaults"]],
+  async run(input) {
+    const { terminal } = input;
+    if (allWords(input).length > 0) throw new UsageError("config takes no words");
+    const user = userEnvironment();
+    const paths = configPaths(user);
+    const files = [...paths.mcpJson, paths.settings].map((path) => ({ path, exists: existsSync(path) }));
+    const { servers, problems } = loadConfig(user);
+    const rows = servers.map(rowOf);
+    if (terminal.json) {
+      terminal.write(`${JSON.stringify({ files, servers: rows, problems })}\n`);
+      return EXIT.ok;
+    }
+    for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
+    for (const { path, exists } of files)
+      terminal.write(`${exists ? "read  " : "absent"}  ${sanitizeLine(path, 1000)}\n`);
+    for (const row of rows) terminal.write(`\n${describe(row)}`);
+    return EXIT.ok;
+  },
+};
+
+type Row = ReturnType<typeof rowOf>;
+
+function rowOf(server: ServerConfig) {
+  const { name, origin, source, target, policy, exposure } = server;
+  const defaults = ORIGINS[origin];
+  const fields = Object.keys(defaults) as (keyof typeof defaults)[];
+  const changed = fields.filter((field) => JSON.stringify(policy[field]) !== JSON.stringify(defaults[field]));
+  return {
+    name,
+    transport: target.kind,
+    target: displayServer(server),
+    ...source,
+    origin,
+    exposure,
+    differs: Object.fromEntries(changed.map((field) => [field, { value: policy[field], default: defaults[field] }])),
+  };
+}
+
+function describe({ name, target, file, line, column, exposure, differs }: Row): string {
+  const lines = [
+    `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}`,
+    `  ${sanitizeLine(`${file}:${line}:${column}`, 1000)}`,
+    ...(exposure === "direct" ? ["  exposure: direct (default: gateway)"] : []),
+    ...Object.entries(differs).map(
+      ([field, { value, default: usual }]) => `  ${field}: ${show(value)} (default: ${show(usual)})`,
+    ),
+  ];
+  return `${lines.join("\n")}\n`;
+}
+
+function show(value: unknown): string {
+  return sanitizeLine(typeof value === "string" ? value : JSON.stringify(value), 200);
+}
