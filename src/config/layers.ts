@@ -1,6 +1,5 @@
 import { type Entry, readEntries } from "./entries.ts";
 import { readJsonFile } from "./json-file.ts";
-import { FIELD_ALIASES } from "./known-fields.ts";
 import type { ConfigProblem } from "./record.ts";
 import { readTomlFile } from "./toml-file.ts";
 
@@ -31,21 +30,12 @@ function onto(lower: Entry | undefined, entry: Entry): Entry {
   return lower !== undefined && isOverride(entry) ? override(lower, entry) : entry;
 }
 
-const TRANSPORT_FIELDS: ReadonlySet<string> = new Set(["command", "url", "type"]);
-
-/** Another spelling of an address is an address: it must not get the lower one's credentials either. */
-function usualName(field: string): string {
-  return FIELD_ALIASES.get(field) ?? field;
-}
-
 export function isOverride({ fields }: Entry): boolean {
-  return fields !== undefined && ![...fields.keys()].some((field) => TRANSPORT_FIELDS.has(usualName(field)));
+  return fields !== undefined && !["command", "url", "type"].some((field) => fields.has(field));
 }
 
 /** The result stands where the lower entry does: that is the one that says what runs. */
 function override(lower: Entry, higher: Entry): Entry {
   if (lower.fields === undefined || higher.fields === undefined) return lower;
-  const changed = new Set([...higher.fields.keys()].map(usualName));
-  const kept = [...lower.fields].filter(([field]) => !changed.has(usualName(field)));
-  return { ...lower, fields: new Map([...kept, ...higher.fields]) };
+  return { ...lower, fields: new Map([...lower.fields, ...higher.fields]) };
 }
