@@ -9,8 +9,8 @@ import { pause } from "./pause.ts";
 import type { RpcChannel, RpcRequestOptions } from "./rpc.ts";
 import { SKILLS_EXTENSION } from "./skills.ts";
 import { finishTask, TASKS_EXTENSION } from "./task-extension.ts";
-import { underway } from "./underway.ts";
 import type { JsonObject, ServerInfo } from "./types.ts";
+import { underway } from "./underway.ts";
 
 /** Revisions without a handshake, newest first. */
 export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];

@@ -156,10 +156,11 @@ export class RpcChannel {
       signal?.addEventListener("abort", abort, { once: true });
       this.#pending.set(id, {
         clock,
-        resolve: (result) => settle(() => {
-          this.#strays = 0;
-          resolve(result);
-        }),
+        resolve: (result) =>
+          settle(() => {
+            this.#strays = 0;
+            resolve(result);
+          }),
         reject: (error) => settle(() => reject(error)),
       });
       if (options.withProgress) {
@@ -218,8 +219,7 @@ export class RpcChannel {
     if (method === "notifications/progress") this.#progressed(params);
     else if (method === "notifications/cancelled") {
       for (const { id, abort } of this.#serving) if (id === params.requestId) abort.abort();
-    }
-    else this.#handlers.notification(method, params);
+    } else this.#handlers.notification(method, params);
   }
 
   #progressed({ progressToken, progress, total, message }: JsonObject): void {

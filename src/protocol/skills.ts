@@ -87,7 +87,8 @@ export async function readSkillFile(
   const listed = skill.files === "dynamic" ? undefined : skill.files.find((file) => file.uri === uri);
   const named = JSON.stringify(uri);
   const isInside = uri.startsWith(skill.uri.slice(0, -SKILL_FILE.length)) && !LEADS_OUT.test(uri);
-  if (skill.files === "dynamic" ? !isInside : !listed) throw new ProtocolError(`${named} is no file of the skill ${skill.name}`);
+  if (skill.files === "dynamic" ? !isInside : !listed)
+    throw new ProtocolError(`${named} is no file of the skill ${skill.name}`);
   const [contents] = decodeContents(await request("resources/read", { uri }, options), uri);
   if (contents?.text === undefined && contents?.blob === undefined) throw new ProtocolError(`${named} has no content`);
   const bytes = Buffer.from(contents.text ?? contents.blob ?? "", contents.text === undefined ? "base64" : "utf8");

@@ -67,6 +67,8 @@ const KEPT_STEPS = 16;
  * however they are split, each is looked at once and copied once.
  */
 export class FrameReader {
+  /** Switched off once the peer is known to write lines: what looks like a header then is a log of one. */
+  acceptsHeaders = true;
   readonly #events: FrameEvents;
   readonly #maxBytes: number;
   /** Names the protocol in what is said about a frame. */
@@ -179,7 +181,7 @@ export class FrameReader {
       this.#announced = undefined;
       return;
     }
-    const header = line.length < MAX_HEADER_CHARS ? HEADER.exec(line) : null;
+    const header = this.acceptsHeaders && line.length < MAX_HEADER_CHARS ? HEADER.exec(line) : null;
     if (header && this.#header((header[1] ?? "").toLowerCase(), header[2] ?? "")) return;
     this.#announced = undefined;
     this.#events.frame(line, "newline");

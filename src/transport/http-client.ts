@@ -13,6 +13,8 @@ const MAX_REDIRECTS = 3;
 /** Headers of the connection and of the message's framing, which the configuration cannot set. */
 const OWN_HEADERS = new Set(["connection", "keep-alive", "transfer-encoding", "upgrade", "expect", "content-length"]);
 
+/** RFC 9110, section 5.6.2. */
+const HEADER_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 /** RFC 9110 section 5.5. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
@@ -39,6 +41,7 @@ export class HttpClient {
   /** Moves with a redirect, so that a server behind one costs two requests once and not each time. */
   #url: URL;
   #connections: { foreground: Connections; background: Connections } | undefined;
+  #isClosed = false;
 
   /** Throws a TransportError when the address or a header is none, which can be known only once variables are filled in. */
   constructor(options: HttpTransportOptions) {
@@ -63,6 +66,9 @@ export class HttpClient {
       openConnections({ env, tls, background: true }),
     ]);
     this.#connections = { foreground, background };
+    if (!this.#isClosed) return;
+    await this.close();
+    throw new TransportError("ended", "the connection is closed", "not-sent");
   }
 
   /** Follows what RFC 9110 lets repeat with its body (307, 308), inside the origin. Rejects with a TransportError. */
@@ -81,7 +87,7 @@ export class HttpClient {
       }
       discard(response);
       const location = headerOf(response, "location");
-      const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+      const target = location !== "" && URL.canParse(location, url.href) ? new URL(location, url) : undefined;
       if (target?.origin !== url.origin) {
         throw redirectFailure(response, target, "another origin, to which its headers must not be sent");
       }
@@ -93,7 +99,9 @@ export class HttpClient {
     }
   }
 
+  /** Also ends what is only being opened. */
   async close(): Promise<void> {
+    this.#isClosed = true;
     const connections = this.#connections;
     this.#connections = undefined;
     await Promise.all([connections?.foreground.destroy(), connections?.background.destroy()]);
@@ -101,11 +109,15 @@ export class HttpClient {
 }
 
 function cleanHeaders(configured: Readonly<Record<string, string>>): Record<string, string> {
-  const headers: Record<string, string> = { "user-agent": `${CLIENT_INFO.name}/${CLIENT_INFO.version}` };
+  const headers: Record<string, string> = {
+    "user-agent": `${CLIENT_INFO.name}/${CLIENT_INFO.version}`,
+    // Without it any coding is acceptable (RFC 9110, section 12.5.3), and none is undone here.
+    "accept-encoding": "identity",
+  };
   for (const [name, value] of Object.entries(configured)) {
     // A variable read from a file or a command's output often ends with a line break.
     const clean = value.trim();
-    if (!HEADER_VALUE.test(clean)) {
+    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(clean)) {
       throw misconfigured(
         "one of its `headers` holds a character that headers cannot carry, once variables are filled in",
       );

@@ -31,6 +31,9 @@ const LISTEN_ATTEMPTS = 5;
 /** A stream that lasted this long counts as fruitful, though nothing came on it. */
 const STEADY_MS = 10_000;
 
+/** A stream that does not open may not hold up anything for longer. */
+const STREAM_PATIENCE_MS = 250;
+
 /**
  * Streamable HTTP (2025-03-26 and later): each message is a POST, its answer a JSON body or an event stream. The session
  * id the server names is carried on every later request. There are no clocks here: the signal of a request covers its
@@ -48,6 +51,8 @@ export class HttpTransport implements Transport {
   /** What the session's messages are sent with; its end has to name the revision too. */
   #sessionHeaders: Readonly<Record<string, string>> = {};
   #isListening = false;
+  /** Until then requests wait: what a server asks on its own stream is lost while that is not open. */
+  #streamReady: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
 
   /** Throws a TransportError when the options cannot be used. */
@@ -62,6 +67,7 @@ export class HttpTransport implements Transport {
   }
 
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    await this.#streamReady;
     const sessionId = options.sessionless ? undefined : this.#sessionId;
     if (this.#isLost && sessionId !== undefined) throw sessionLost();
     const response = await this.#client.request("POST", {
@@ -83,11 +89,29 @@ export class HttpTransport implements Transport {
       discard(response);
       return;
     }
+    try {
+      await this.#readAnswer(message, response, options, sessionId);
+    } catch (error) {
+      // A session that was named beside an answer nobody got is not ours.
+      if (sessionId === undefined) this.#sessionId = undefined;
+      throw error;
+    }
+  }
+
+  async #readAnswer(
+    message: JsonRpcMessage,
+    response: HttpResponse,
+    options: SendOptions,
+    sessionId: string | undefined,
+  ): Promise<void> {
     const answer = { given: false };
+    let hasBegun = false;
     const take = (text: string) => {
       for (const received of toMessages(text) ?? []) {
         const own = asAnswerTo(message, received);
-        if (own && sessionId !== undefined && isSessionLoss(own)) throw this.#forget();
+        // A server that has begun to work on the request knew its session: then the words are about something else.
+        if (own && sessionId !== undefined && !hasBegun && isSessionLoss(own)) throw this.#forget();
+        hasBegun = true;
         answer.given ||= own !== undefined;
         this.#deliver(own ?? received);
       }
@@ -108,7 +132,14 @@ export class HttpTransport implements Transport {
   listen(headers: Readonly<Record<string, string>>): void {
     if (this.#isListening) return;
     this.#isListening = true;
-    this.#listen({ headers, background: true }).catch(() => {});
+    this.#streamReady = new Promise((resolve) => {
+      const patience = setTimeout(resolve, STREAM_PATIENCE_MS);
+      const opened = () => {
+        clearTimeout(patience);
+        resolve();
+      };
+      this.#listen({ headers, background: true }, opened).catch(() => {});
+    });
   }
 
   /** Ends the session at the server, then all connections. */
@@ -198,7 +229,7 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #listen(options: SendOptions): Promise<void> {
+  async #listen(options: SendOptions, opened: () => void): Promise<void> {
     const position: StreamPosition = {};
     let wasOpen = false;
     for (let fruitless = 0; fruitless < LISTEN_ATTEMPTS && !this.#closing; ) {
@@ -206,7 +237,7 @@ export class HttpTransport implements Transport {
       const { lastEventId } = position;
       let isFruitful = false;
       try {
-        const response = await this.#get(position, options);
+        const response = await this.#get(position, options).finally(opened);
         if (isEventStream(response)) {
           wasOpen = true;
           await readEvents(response.body, this.#limitBytes, position, ({ data }) => {

@@ -41,7 +41,10 @@ function asMessage(value: unknown): JsonRpcMessage | undefined {
   const isResult = hasId && "result" in fields;
   const isFailure = typeof fields.error === "object" && fields.error !== null && (hasId || fields.id === null);
   if (!isRequest && !isResult && !isFailure) return undefined;
-  return (fields.jsonrpc === "2.0" ? fields : { ...fields, jsonrpc: "2.0" }) as unknown as JsonRpcMessage;
+  if (fields.jsonrpc === "2.0" && isFailure === "error" in fields) return fields as unknown as JsonRpcMessage;
+  // `"error": null` beside a result comes of serializers that leave nothing out.
+  const { error, ...rest } = fields;
+  return { ...rest, ...(isFailure && { error }), jsonrpc: "2.0" } as unknown as JsonRpcMessage;
 }
 
 /** A member of an object whose value is a short string, a number or a word. */

@@ -19,11 +19,12 @@ export interface ReaderEvents {
 export function createMessageReader(events: ReaderEvents, maxBytes: number = MAX_MESSAGE_BYTES): FrameReader {
   const lost = (id: number | undefined, reason: string) =>
     events.lost(id, new TransportError("malformed", reason, "unknown"));
-  return new FrameReader(
+  const reader: FrameReader = new FrameReader(
     {
       frame(text, framing) {
         const messages = toMessages(text);
         if (messages) {
+          if (framing === "newline") reader.acceptsHeaders = false;
           for (const message of messages) events.message(message, framing);
           return;
         }
@@ -41,6 +42,7 @@ export function createMessageReader(events: ReaderEvents, maxBytes: number = MAX
     "MCP",
     maxBytes,
   );
+  return reader;
 }
 
 /**

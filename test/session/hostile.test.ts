@@ -174,8 +174,9 @@ test("an answer that repeats its method is an answer", async () => {
 test("an error answer with the id null fails the one request there is, with what it says", async () => {
   await using home = await temporaryHome();
   const raw = `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error: line too long"}}\n`;
-  const { session } = await sessionWith(home, { on: { "tools/call": { raw } } }, { requestTimeoutMs: 1_000 });
+  const { session } = await sessionWith(home, { on: { "tools/call": { raw } } }, { requestTimeoutMs: 2_000 });
   await using _ = session;
+  await session.listTools("fake");
   expect((await mcp(session, call)).text).toContain("line too long");
 });
 

@@ -253,10 +253,10 @@ test("[E295] one slow first handshake is not held against the next call", async 
   const { session } = await sessionWith(
     home,
     { on: { initialize: [{ silent: true }, { usual: true }] } },
-    { requestTimeoutMs: 400 },
+    { requestTimeoutMs: 1_500 },
   );
   await using _ = session;
-  expect((await mcp(session, call)).text).toContain("`initialize` timed out after 0.4s");
+  expect((await mcp(session, call)).text).toContain("`initialize` timed out after 1.5s");
   expect((await mcp(session, call)).isError).toBe(false);
 });
 

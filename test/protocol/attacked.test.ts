@@ -6,17 +6,27 @@ import type { ClientHandlers } from "../../src/protocol/handlers.ts";
 import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { until } from "../ground/wait.ts";
-import { asks, connectHttp, connectStdio, modern, patient } from "../protocol/open.ts";
+import { asks, connectHttp, connectStdio, modern, patient } from "./open.ts";
 
 const legacy = { knownEra: "legacy" as const };
 /** Settles as the promise does, or to "still waiting". */
 const soon = <T>(promise: Promise<T>, ms = 4_000) =>
-  Promise.race([promise.then((value) => ({ value }), (error: Error) => ({ error: error.name })), sleep(ms, "still waiting")]);
+  Promise.race([
+    promise.then(
+      (value) => ({ value }),
+      (error: Error) => ({ error: error.name }),
+    ),
+    sleep(ms, "still waiting"),
+  ]);
 
 test("a result beside `error: null` is a result", async () => {
   await using home = await temporaryHome();
   const server = await fakeStdio(home, {
-    on: { "tools/call": { raw: '{"jsonrpc":"2.0","id":{{id}},"error":null,"result":{"content":[{"type":"text","text":"ok"}]}}\n' } },
+    on: {
+      "tools/call": {
+        raw: '{"jsonrpc":"2.0","id":{{id}},"error":null,"result":{"content":[{"type":"text","text":"ok"}]}}\n',
+      },
+    },
   });
   await using connection = await connectStdio(server, home, legacy);
   const result = await connection.callTool("echo", {}, { timeoutMs: 3_000 });
@@ -75,7 +85,11 @@ test("a server that discovers itself with older revisions alone is spoken to in 
     sessions: false,
     on: {
       "server/discover": {
-        result: { resultType: "complete", supportedVersions: ["2025-11-25", "2025-06-18"], capabilities: { tools: {} } },
+        result: {
+          resultType: "complete",
+          supportedVersions: ["2025-11-25", "2025-06-18"],
+          capabilities: { tools: {} },
+        },
       },
     },
   });
@@ -90,7 +104,11 @@ test("a server that discovers itself with older revisions alone is spoken to in 
 describe("what lies between two requests of one operation", () => {
   test("closing the connection ends a call whose task is waited for", async () => {
     const server = await fakeHttp(
-      modern({ on: { "tools/call": { result: { resultType: "task", taskId: "t", status: "working", pollIntervalMs: 60_000 } } } }),
+      modern({
+        on: {
+          "tools/call": { result: { resultType: "task", taskId: "t", status: "working", pollIntervalMs: 60_000 } },
+        },
+      }),
     );
     try {
       const connection = await connectHttp(server);
@@ -106,11 +124,19 @@ describe("what lies between two requests of one operation", () => {
 
   test("closing the connection takes back a question inside a result and ends its call", async () => {
     const server = await fakeHttp(
-      modern({ on: { "tools/call": [asks({ q: { method: "elicitation/create", params: { message: "?" } } }), { text: "x" }] } }),
+      modern({
+        on: { "tools/call": [asks({ q: { method: "elicitation/create", params: { message: "?" } } }), { text: "x" }] },
+      }),
     );
     let signal: AbortSignal | undefined;
     const handlers: ClientHandlers = {
-      elicit: { modes: ["form"], ask: (_, given) => ((signal = given), new Promise(() => {})) },
+      elicit: {
+        modes: ["form"],
+        ask: (_, given) => {
+          signal = given;
+          return new Promise(() => {});
+        },
+      },
     };
     try {
       const connection = await connectHttp(server, { handlers });
@@ -132,7 +158,13 @@ describe("what lies between two requests of one operation", () => {
     });
     let isAsked = false;
     const handlers: ClientHandlers = {
-      elicit: { modes: ["url"], ask: async () => ((isAsked = true), { action: "accept" }) },
+      elicit: {
+        modes: ["url"],
+        ask: async () => {
+          isAsked = true;
+          return { action: "accept" };
+        },
+      },
     };
     const connection = await connectStdio(server, home, { ...legacy, handlers });
     const call = soon(connection.callTool("echo", {}, patient));
@@ -150,7 +182,13 @@ test("a question nobody can answer takes back those that were asked beside it", 
   const server = await fakeHttp(modern({ on: { "tools/call": asks(questions) } }));
   const signals: AbortSignal[] = [];
   const handlers: ClientHandlers = {
-    elicit: { modes: ["form"], ask: (_, signal) => (signals.push(signal), new Promise(() => {})) },
+    elicit: {
+      modes: ["form"],
+      ask: (_, signal) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    },
   };
   try {
     await using connection = await connectHttp(server, { handlers });
@@ -177,7 +215,11 @@ test("two calls that need the same page visited both go on when it has been", as
     },
   });
   let asked = 0;
-  const handlers: ClientHandlers = { elicit: { modes: ["url"], ask: async () => (asked++, { action: "accept" }) } };
+  const ask = async () => {
+    asked++;
+    return { action: "accept" } as const;
+  };
+  const handlers: ClientHandlers = { elicit: { modes: ["url"], ask } };
   await using connection = await connectStdio(server, home, { ...legacy, handlers });
   const calls = [soon(connection.callTool("a", {}, patient)), soon(connection.callTool("b", {}, patient))];
   await until("both questions", () => (asked === 2 ? true : undefined));
@@ -211,7 +253,11 @@ test("a tool that runs as a task is waited for also after an address was visited
     },
   });
   let asked = 0;
-  const handlers: ClientHandlers = { elicit: { modes: ["url"], ask: async () => (asked++, { action: "accept" }) } };
+  const ask = async () => {
+    asked++;
+    return { action: "accept" } as const;
+  };
+  const handlers: ClientHandlers = { elicit: { modes: ["url"], ask } };
   await using connection = await connectStdio(server, home, { ...legacy, handlers });
   const call = connection.callTool("echo", {}, patient);
   await until("the question", () => asked || undefined);
@@ -258,7 +304,11 @@ test("a server that only ever says its task is working is given up like one that
 });
 
 test("a list that was on its way when it changed is not kept", async () => {
-  const ack = { jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: { toolsListChanged: true } } };
+  const ack = {
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: { notifications: { toolsListChanged: true } },
+  };
   const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
   const server = await fakeHttp(
     modern(
@@ -288,10 +338,22 @@ test("a list that was on its way when it changed is not kept", async () => {
 });
 
 test("a subscription lost to a restart is made again though the server took a while to come back", async () => {
-  const ack = { jsonrpc: "2.0", method: "notifications/subscriptions/acknowledged", params: { notifications: { toolsListChanged: true } } };
+  const ack = {
+    jsonrpc: "2.0",
+    method: "notifications/subscriptions/acknowledged",
+    params: { notifications: { toolsListChanged: true } },
+  };
   const server = await fakeHttp(
     modern(
-      { on: { "subscriptions/listen": [{ notify: [ack], endStream: true }, { status: 503, body: "restarting" }, { notify: [ack], silent: true }] } },
+      {
+        on: {
+          "subscriptions/listen": [
+            { notify: [ack], endStream: true },
+            { status: 503, body: "restarting" },
+            { notify: [ack], silent: true },
+          ],
+        },
+      },
       { capabilities: { tools: { listChanged: true } } },
     ),
   );
@@ -334,7 +396,9 @@ test("a handshake that is tried again carries no session id of the one that was 
 test("two questions with one id: the end of the first does not let clocks run under the second", async () => {
   await using home = await temporaryHome();
   const ask = (message: string) => ({ jsonrpc: "2.0", id: 1, method: "elicitation/create", params: { message } });
-  const server = await fakeStdio(home, { on: { "tools/call": { notify: [ask("a"), ask("b")], delayMs: 1_500, text: "ok" } } });
+  const server = await fakeStdio(home, {
+    on: { "tools/call": { notify: [ask("a"), ask("b")], delayMs: 1_500, text: "ok" } },
+  });
   const handlers: ClientHandlers = {
     elicit: {
       modes: ["form"],
@@ -352,7 +416,12 @@ test("two questions with one id: the end of the first does not let clocks run un
 test("a server known as older that refuses the handshake as only a modern one does is asked what it is", async () => {
   const server = await fakeHttp(
     modern({
-      on: { initialize: { status: 400, error: { code: -32020, message: "Header mismatch: MCP-Protocol-Version is missing" } } },
+      on: {
+        initialize: {
+          status: 400,
+          error: { code: -32020, message: "Header mismatch: MCP-Protocol-Version is missing" },
+        },
+      },
     }),
   );
   try {

@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { call, initialize, openHttp } from "../transport/open.ts";
+import { call, initialize, openHttp } from "./open.ts";
 
 test("a server that packs what nobody said must not be packed is told so", async () => {
   // Without Accept-Encoding any coding is acceptable (RFC 9110, section 12.5.3).
