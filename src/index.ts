@@ -8,8 +8,10 @@
  * });
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
-export { loadConfig } from "./config/load.ts";
-export type { ConfigProblem, LoadedConfig, ServerConfig } from "./config/record.ts";
+export { describeUntrustedFile } from "./config/consent.ts";
+export { type ConfigPlace, loadConfig } from "./config/load.ts";
+export type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UntrustedServer } from "./config/record.ts";
+export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
 export type { Surroundings } from "./server/open-transport.ts";

@@ -2,10 +2,10 @@ import { basename } from "node:path";
 import type { JsonObject } from "../protocol/types.ts";
 import { readEntries } from "./entries.ts";
 import { type JsonDocument, parseJson } from "./json-file.ts";
+import { readDocument } from "./layers.ts";
 import type { ConfigProblem, Origin, ServerConfig, ServerTarget } from "./record.ts";
 import { credentialsOf } from "./secrets.ts";
 import { readServer } from "./server.ts";
-import { readFile } from "./server-files.ts";
 import { secretsOf } from "./target-secrets.ts";
 import { holdsVariable } from "./variables.ts";
 
@@ -22,9 +22,9 @@ export function checkFile(file: string, exists: boolean): CheckedFile {
   const at = { file, line: 1, column: 1 };
   if (!exists)
     return { file, servers: [], problems: [{ ...at, severity: "error", message: "There is no such file." }] };
-  const document = readFile(file, problems);
+  const document = readDocument(file, problems);
   if (document === undefined) return { file, servers: [], problems };
-  const servers = readDocument(document, originOf(file), problems);
+  const servers = serversOf(document, originOf(file), problems);
   return { file, servers, problems: problems.sort((a, b) => a.line - b.line || a.column - b.column) };
 }
 
@@ -41,11 +41,11 @@ export function checkEntry(file: string, name: string, entry: JsonObject): Check
   const text = JSON.stringify({ mcpServers: { [name]: fields } });
   const document = parseJson(file, text, problems);
   if (document === undefined) return { target: undefined, problems };
-  const [server] = readDocument(document, originOf(file), problems);
+  const [server] = serversOf(document, originOf(file), problems);
   return { target: server?.target, problems };
 }
 
-function readDocument(document: JsonDocument, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
+function serversOf(document: JsonDocument, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
   return [...readEntries(document, problems, origin === "mcpjson").values()]
     .map((entry) => readServer(entry, origin, problems))
     .filter((server) => server !== undefined);

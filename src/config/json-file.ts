@@ -30,23 +30,45 @@ export type Parse = (file: string, text: string, problems: ConfigProblem[]) => J
 
 /** Reads a file in any of the formats; one that cannot be read gives a problem, and none at all is no problem. */
 export function readFile(file: string, problems: ConfigProblem[], parse: Parse): JsonDocument | undefined {
+  const bytes = readBytes(file, problems);
+  return bytes && parseBytes(file, bytes, problems, parse);
+}
+
+/** The reading half of `readFile`, for whoever judges the very bytes that are parsed. */
+export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array | undefined {
   const start = { file, line: 1, column: 1 };
-  let text: string;
   try {
     const stat = statSync(file);
     if (!stat.isFile()) return report(problems, start, "This is not a regular file, so it was not read.");
     if (stat.size > MAX_FILE_BYTES)
       return report(problems, start, "This file is larger than 16 MiB, so it was not read.");
-    text = decode(readFileSync(file));
+    return readFileSync(file);
   } catch (thrown) {
     const code = errorCode(thrown);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     return report(problems, start, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
+}
+
+/** The parsing half of `readFile`. */
+export function parseBytes(
+  file: string,
+  bytes: Uint8Array,
+  problems: ConfigProblem[],
+  parse: Parse = parseJson,
+): JsonDocument | undefined {
+  let text: string;
+  try {
+    text = decode(bytes);
+  } catch (thrown) {
+    const code = errorCode(thrown);
+    const position = { file, line: 1, column: 1 };
+    return report(problems, position, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
+  }
   return parse(file, text, problems);
 }
 
-/** The parsing half of `readJsonFile`. */
+/** Parses a text that was read from `file`. */
 export function parseJson(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
   const errors: ParseError[] = [];
   let root: JsonNode | undefined;

@@ -203,6 +203,21 @@ describe("mcp.json files", () => {
     expect(server?.target).toEqual({ kind: "http", url: "https://b/", headers: {} });
   });
 
+  it("know an address and a field by their other spellings, too", () => {
+    const lower = { httpUrl: "https://a/", headers: { Authorization: "Bearer x" } };
+    for (const field of ["url", "httpUrl", "serverUrl", "uri", "baseUrl"]) {
+      const { server } = merged(lower, { [field]: "https://b/" });
+      expect(server?.target).toEqual({ kind: "http", url: "https://b/", headers: {} });
+    }
+    expect(merged({ command: "x", env: { A: "1" } }, { cmd: "y" }).server?.target).toMatchObject({
+      command: "y",
+      env: {},
+    });
+    const { server, problems } = merged({ command: "x", env: { A: "1" } }, { environment: { A: "2" } });
+    expect(server?.target).toMatchObject({ command: "x", env: { A: "2" } });
+    expect(problems).toEqual([]);
+  });
+
   it("change single fields by an entry without a transport", () => {
     const lower = { command: "x", args: ["a"], env: { A: "1", B: "2" } };
     const { server, problems } = merged(lower, { env: { A: "3" }, exposure: "direct" });

@@ -17,6 +17,26 @@ export interface ConfigPaths {
   readonly mcpJson: readonly string[];
 }
 
+/** A file of a project, and as what it is read. */
+export interface ProjectPath {
+  readonly file: string;
+  readonly origin: "mcpjson" | "settings";
+}
+
+/** The files of the project in `cwd`, from low to high among those of one origin. Folders above are not looked at. */
+export function projectPaths(cwd: string): readonly ProjectPath[] {
+  return [
+    { file: join(cwd, ".mcp.json"), origin: "mcpjson" },
+    { file: join(cwd, ".pi", "mcp.json"), origin: "mcpjson" },
+    { file: join(cwd, ".pi", "settings.json"), origin: "settings" },
+  ];
+}
+
+/** Where it is kept what a person has allowed: outside of every project. */
+export function trustPath(user: UserEnvironment): string {
+  return join(agentDir(user), "mcp-trust.json");
+}
+
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
 export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();

@@ -105,7 +105,38 @@ export interface ConfiguredSecret {
   readonly isSecret: boolean;
 }
 
+/** An entry of a project file nobody has allowed: for showing, not for starting. */
+export interface UntrustedServer {
+  readonly name: string;
+  readonly source: FilePosition;
+  /**
+   * What the entry would do if it were allowed: add a server, take the place of the person's own of that name, change
+   * fields of it, or switch it off.
+   */
+  readonly effect: "adds" | "replaces" | "changes" | "disables";
+  /** What would be run or reached, as written; absent for one that is switched off or wrong. */
+  readonly target?: ServerTarget;
+  /** What its process would inherit. */
+  readonly inheritEnv: ServerPolicy["inheritEnv"];
+}
+
+/** A file of a project whose content is not allowed: no entry of it is among the servers or has changed one. */
+export interface UntrustedFile {
+  /** As it was found. */
+  readonly file: string;
+  /** Without symbolic links. With the hash it is the key of a consent. */
+  readonly realPath: string;
+  /** Of the bytes that were parsed, hexadecimal. */
+  readonly sha256: string;
+  /** `denied`: a person has said no to this very content. */
+  readonly state: "waiting" | "denied";
+  readonly servers: readonly UntrustedServer[];
+  readonly problems: readonly ConfigProblem[];
+}
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
+  /** Absent when there are none. */
+  readonly untrusted?: readonly UntrustedFile[];
 }

@@ -1,6 +1,8 @@
 import { tmpdir } from "node:os";
+import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import type { LoadedConfig } from "../config/record.ts";
+import { findUntrusted } from "../config/consent.ts";
+import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
@@ -20,6 +22,8 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
   const find = (name: string): Server => {
     const server = servers.get(name);
     if (server) return server;
+    const project = findUntrusted(config.untrusted, name);
+    if (project) throw new McpServerError(name, "denied", notAllowed(name, project.file));
     const known = [...servers.keys()].join(", ");
     const hint = known === "" ? "no MCP servers are configured" : `configured: ${known}`;
     throw new McpServerError(name, "unknown-server", `no MCP server configured with name \`${name}\`; ${hint}`);
@@ -32,6 +36,7 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
   return {
     servers: config.servers,
     problems: config.problems,
+    untrusted: config.untrusted ?? [],
     config: (name) => find(name).config,
     spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
     knownTool: (name, tool) => find(name).knownTool(tool),
@@ -46,6 +51,12 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+function notAllowed(name: string, { file, state }: UntrustedFile): string {
+  const which = `MCP server \`${name}\` is configured by a file of this project, ${basename(file)}`;
+  const why = state === "denied" ? "a person has denied" : "nobody has allowed yet";
+  return `${which}, which ${why}; run \`pi-mcp trust\` (in pi: /mcp trust) to see what it would run and to decide`;
 }
 
 function statusOf(server: Server): ServerStatus {

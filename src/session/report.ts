@@ -1,3 +1,4 @@
+import { waitingNotice } from "../config/consent.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
 
@@ -9,9 +10,10 @@ const COUNT_LIMIT_MS = 2_000;
  * nothing; a connected server whose tools were never listed is asked for them.
  */
 export async function reportServers(session: McpSession): Promise<string> {
-  if (session.servers.length === 0) return "No MCP servers.";
   const lines = await Promise.all(session.servers.map(({ name }) => reportServer(session, name)));
-  return lines.join("\n");
+  const waiting = waitingNotice(session.untrusted, "`/mcp trust`");
+  const all = waiting === undefined ? lines : [...lines, waiting];
+  return all.length === 0 ? "No MCP servers." : all.join("\n");
 }
 
 export async function reportServer(session: McpSession, name: string): Promise<string> {

@@ -1,4 +1,4 @@
-import type { ConfigProblem, ServerConfig } from "../config/record.ts";
+import type { ConfigProblem, ServerConfig, UntrustedFile } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 
@@ -38,6 +38,8 @@ export interface McpSession {
   /** The configured servers, sorted by name. */
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
+  /** Project files nobody has allowed. Their servers are none of `servers`: using one fails with `denied`. */
+  readonly untrusted: readonly UntrustedFile[];
   /** Throws McpServerError `unknown-server`. */
   config(server: string): ServerConfig;
   /** Throws McpServerError `unknown-server`. */

@@ -45,13 +45,24 @@ function answer(text: string, details: JsonObject): ToolAnswer {
 }
 
 function listServers(session: McpSession): string {
-  if (session.servers.length === 0) return NO_SERVERS;
-  const lines = session.servers.map((config) => {
+  const { servers } = session;
+  const waiting = waitingNote(session);
+  if (servers.length === 0) return [NO_SERVERS, ...waiting].join("\n");
+  const lines = servers.map((config) => {
     const { state } = session.status(config.name);
     const live = state === "ready" || state === "starting" ? " (live)" : "";
     return `- ${sanitizeLine(config.name, 100)}${live} (${sanitizeLine(displayServer(config), 400)})`;
   });
-  return [`MCP servers (${lines.length} configured):`, ...lines].join("\n");
+  return [`MCP servers (${lines.length} configured):`, ...lines, ...waiting].join("\n");
+}
+
+/** Their number and no more: names in a file nobody has allowed are a stranger's words to the model. */
+function waitingNote({ untrusted }: McpSession): string[] {
+  const count = untrusted.flatMap(({ servers }) => servers).length;
+  if (count === 0) return [];
+  return [
+    `[${count} more configured by this project, not usable until the person has allowed them with \`/mcp trust\`]`,
+  ];
 }
 
 async function listTools(session: McpSession, server: string, call: ToolCall): Promise<string> {

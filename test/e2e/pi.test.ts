@@ -198,7 +198,7 @@ describe.each(HOSTS)("$name", (host) => {
     expect(warm.starts()).toHaveLength(2);
     expect(isAlive(pid ?? 0)).toBe(false);
     expect(await show("/mcp reconnect nope")).toBe('No MCP server named "nope".');
-    expect(await show("/mcp fly")).toBe("Usage: /mcp, /mcp reconnect <name>");
+    expect(await show("/mcp fly")).toBe("Usage: /mcp, /mcp reconnect <name>, /mcp trust");
     expect((await pi.send({ type: "get_commands" })).data).toMatchObject({
       commands: expect.arrayContaining([expect.objectContaining({ name: "mcp" })]),
     });

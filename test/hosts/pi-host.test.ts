@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
+import { mcpCommand } from "../../src/hosts/pi/command.ts";
 import { PiHost } from "../../src/hosts/pi/host.ts";
 import { fakeStdio, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
@@ -15,8 +16,10 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
     registerCommand() {},
     on() {},
   } as unknown as PiApi;
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text) } };
-  return { host: new PiHost(pi), ctx, tools, told };
+  const asked: string[] = [];
+  const confirm = async (_title: string, text: string) => asked.push(text) > 0;
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), confirm } };
+  return { host: new PiHost(pi), ctx, tools, told, asked };
 }
 
 async function withEnv<T>(env: Record<string, string>, run: () => Promise<T>): Promise<T> {
@@ -29,6 +32,73 @@ async function withEnv<T>(env: Record<string, string>, run: () => Promise<T>): P
     Object.assign(process.env, before);
   }
 }
+
+test("completion offers no name from a file that is not allowed", async () => {
+  await using home = await temporaryHome();
+  const own = await fakeStdio(home);
+  home.write({
+    settings: { mcpServers: [own.entry("own")] },
+    files: { "project/.mcp.json": { mcpServers: { theirs: { command: "x" } } } },
+  });
+  await withEnv(home.env(), async () => {
+    const { host, ctx } = hostIn(home);
+    host.begin(ctx);
+    const values = mcpCommand(host)
+      .getArgumentCompletions("")
+      ?.map(({ value }) => value);
+    await host.end();
+    expect(values).toEqual(["trust", "reconnect", "reconnect own"]);
+    expect(own.starts()).toEqual([]);
+  });
+});
+
+test("what is allowed while a tool is at work leaves that tool alone and joins later", async () => {
+  await using home = await temporaryHome();
+  const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
+  const theirs = await fakeStdio(home);
+  const { name, ...entry } = theirs.entry("theirs");
+  home.write({
+    settings: { mcpServers: [own.entry("own")] },
+    files: { "project/.mcp.json": { mcpServers: { [name]: entry } } },
+  });
+  await withEnv(home.env(), async () => {
+    const { host, ctx, tools, told } = hostIn(home);
+    host.begin(ctx);
+    const abort = new AbortController();
+    const call = tools[0]?.execute("1", { action: "call", server: "own", tool: "echo" }, abort.signal, undefined);
+    await until("the call", () => own.params("tools/call")[0]);
+    await mcpCommand(host).handler("trust", ctx);
+    expect(told.at(-1)).toBe("Allowed: 1 server. A tool is at work, so they can be used from the next session on.");
+    expect(host.serverNames).toEqual(["own"]);
+    abort.abort();
+    expect((await call)?.isError).toBe(true);
+    expect(await host.reload()).toBe(true);
+    expect(host.serverNames).toEqual(["own", "theirs"]);
+    const again = await tools[0]?.execute(
+      "2",
+      { action: "call", server: "theirs", tool: "echo" },
+      undefined,
+      undefined,
+    );
+    expect(again?.isError).toBe(false);
+    await host.end();
+  });
+  await until("the servers to end", () => ([...own.starts(), ...theirs.starts()].some(isAlive) ? undefined : true));
+});
+
+test("what a dialog could not show whole is not asked there, and so not allowed", async () => {
+  await using home = await temporaryHome();
+  const args = ["-c", `${" ".repeat(20_000)}; evil`];
+  home.write({ files: { "project/.mcp.json": { mcpServers: { theirs: { command: "sh", args } } } } });
+  await withEnv(home.env(), async () => {
+    const { host, ctx, told, asked } = hostIn(home);
+    host.begin(ctx);
+    await mcpCommand(host).handler("trust", ctx);
+    await host.end();
+    expect(asked).toEqual([]);
+    expect(told.at(-1)).toMatch(/too long to be shown in a dialog: run `pi-mcp trust`.*\nNothing was allowed\./);
+  });
+});
 
 test("a pi session that ends at once leaves no server of a direct tool behind", async () => {
   await using home = await temporaryHome();

@@ -7,10 +7,11 @@ import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
 import { disable, enable } from "./switch.ts";
+import { trust } from "./trust.ts";
 import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
-export const COMMANDS: readonly Command[] = [list, call, add, remove, enable, disable, get, config, validate];
+export const COMMANDS: readonly Command[] = [list, call, add, remove, enable, disable, get, config, validate, trust];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
 
@@ -24,7 +25,8 @@ ${usages()}
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
           --force (replace a server of that name)
 
-Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json.
+Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json, and,
+once they are allowed, from .mcp.json, .pi/mcp.json and .pi/settings.json in the current folder.
 
 Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
 server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9

@@ -1,10 +1,10 @@
 import { findEntries } from "../../config/edit-entries.ts";
 import { fieldsOf, isDisabled } from "../../config/entries.ts";
+import { readDocument } from "../../config/layers.ts";
 import { maskEntry } from "../../config/mask-entry.ts";
 import { configPaths } from "../../config/paths.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem } from "../../config/record.ts";
-import { readFile } from "../../config/server-files.ts";
 import { sanitizeText } from "../../content/sanitize.ts";
 import { McpServerError } from "../../error.ts";
 import { type Command, onlyName } from "./command.ts";
@@ -45,7 +45,7 @@ interface Row {
 
 function entriesIn(file: string, name: string): Row[] {
   const problems: ConfigProblem[] = [];
-  const document = readFile(file, problems);
+  const document = readDocument(file, problems);
   for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
   if (document === undefined) return [];
   return findEntries(document, name).map(({ position, value }) => ({

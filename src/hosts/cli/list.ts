@@ -1,4 +1,4 @@
-import { displayServer } from "../../config/display.ts";
+import { displayServer, displayTarget } from "../../config/display.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import type { McpSession } from "../../session/session.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
@@ -38,9 +38,23 @@ function renderServers(session: McpSession, json: boolean): string {
     target: displayServer(config),
     source: `${config.source.file}:${config.source.line}`,
   }));
-  if (json) return `${JSON.stringify({ servers: rows })}\n`;
-  if (rows.length === 0) return "No MCP servers are configured. See `pi-mcp --help` for the files that are read.\n";
-  return rows.map(({ name, target }) => `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}\n`).join("");
+  const untrusted = session.untrusted.flatMap(({ state, servers }) =>
+    servers.map(({ name, target, source: { file, line } }) => ({
+      name,
+      ...(target && { transport: target.kind, target: displayTarget(target) }),
+      source: `${file}:${line}`,
+      untrusted: state,
+    })),
+  );
+  if (json) return `${JSON.stringify({ servers: rows, ...(untrusted.length > 0 && { untrusted }) })}\n`;
+  if (rows.length === 0 && untrusted.length === 0)
+    return "No MCP servers are configured. See `pi-mcp --help` for the files that are read.\n";
+  const configured = rows.map(({ name, target }) => `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}\n`);
+  const others = untrusted.map(({ name, source, untrusted: state }) => {
+    const why = state === "denied" ? "denied" : "not allowed yet, see `pi-mcp trust`";
+    return `${sanitizeLine(name, 100)}  (${why}: ${sanitizeLine(source, 400)})\n`;
+  });
+  return [...configured, ...others].join("");
 }
 
 async function renderTools(

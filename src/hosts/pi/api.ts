@@ -7,7 +7,11 @@ export interface PiContext {
   readonly cwd: string;
   /** False in print and JSON mode: dialogs and notices go nowhere. */
   readonly hasUI: boolean;
-  readonly ui: { notify(message: string, type?: "info" | "warning" | "error"): void };
+  readonly ui: {
+    notify(message: string, type?: "info" | "warning" | "error"): void;
+    /** False also for a dialog that was dismissed. */
+    confirm(title: string, message: string): Promise<boolean>;
+  };
 }
 
 export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };

@@ -1,22 +1,30 @@
+import { homedir } from "node:os";
 import { formatProblem } from "../../config/problems.ts";
+import type { UntrustedFile } from "../../config/record.ts";
 import { describeError } from "../../error.ts";
-import type { PiCommand } from "./api.ts";
+import type { PiCommand, PiContext } from "./api.ts";
 import { type PiHost, tell } from "./host.ts";
 
-const USAGE = "Usage: /mcp, /mcp reconnect <name>";
+const USAGE = "Usage: /mcp, /mcp reconnect <name>, /mcp trust";
+
+/**
+ * Characters of a consent that a dialog can be trusted to show whole. What is longer could have its dangerous part where
+ * nobody looks, so it is left to a terminal that scrolls.
+ */
+const MAX_DIALOG_CHARS = 4_000;
 
 /** `/mcp` shows the servers; `/mcp reconnect <name>` connects one anew, as often as asked [S2-28…32]. */
 export function mcpCommand(host: PiHost): PiCommand {
   return {
-    description: "Show MCP servers, or reconnect one: /mcp reconnect <name>",
+    description: "Show MCP servers, reconnect one (/mcp reconnect <name>), or allow this project's (/mcp trust)",
     getArgumentCompletions: (prefix) => {
-      const choices = ["reconnect", ...host.serverNames.map((name) => `reconnect ${name}`)];
+      const choices = ["trust", "reconnect", ...host.serverNames.map((name) => `reconnect ${name}`)];
       const fitting = choices.filter((choice) => choice.startsWith(prefix));
       return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: value }));
     },
     handler: async (args, ctx) => {
       try {
-        tell({ hasUI: ctx.hasUI, ctx }, await run(host, args.trim()), "info");
+        tell({ hasUI: ctx.hasUI, ctx }, await run(host, args.trim(), ctx), "info");
       } catch (error) {
         tell({ hasUI: ctx.hasUI, ctx }, describeError(error), "error");
       }
@@ -24,7 +32,8 @@ export function mcpCommand(host: PiHost): PiCommand {
   };
 }
 
-async function run(host: PiHost, args: string): Promise<string> {
+async function run(host: PiHost, args: string, ctx: PiContext): Promise<string> {
+  if (args === "trust") return trust(host, ctx);
   const [engine, session] = await host.engine();
   if (args === "") {
     const problems = session.problems.map(formatProblem);
@@ -36,4 +45,34 @@ async function run(host: PiHost, args: string): Promise<string> {
   if (!host.serverNames.includes(name)) return `No MCP server named "${name}".`;
   await session.reconnect(name);
   return engine.reportServer(session, name);
+}
+
+/**
+ * Asks, file by file, whether what this project's files would run is allowed. A no is not kept: dialogs are dismissed for
+ * many reasons. What was allowed joins the session at once, unless a tool is at work.
+ */
+async function trust(host: PiHost, ctx: PiContext): Promise<string> {
+  const untrusted = host.untrusted();
+  if (untrusted.length === 0) return "Nothing of this project waits to be allowed.";
+  const { allowProject, describeUntrustedFile } = await import("./engine.ts");
+  if (!ctx.hasUI) {
+    const texts = untrusted.map(describeUntrustedFile);
+    return [...texts, "Nobody can be asked here: run `pi-mcp trust` in this folder."].join("\n\n");
+  }
+  const allowed: UntrustedFile[] = [];
+  const notes: string[] = [];
+  for (const file of untrusted) {
+    const text = describeUntrustedFile(file);
+    if (text.length > MAX_DIALOG_CHARS) {
+      notes.push("A file is too long to be shown in a dialog: run `pi-mcp trust` in this folder.");
+    } else if (await ctx.ui.confirm("Allow the MCP servers of this project?", text)) {
+      allowProject({ env: process.env, home: homedir() }, file);
+      allowed.push(file);
+    }
+  }
+  if (allowed.length === 0) return [...notes, "Nothing was allowed."].join("\n");
+  const joined = await host.reload();
+  const when = joined ? "They can be used now." : "A tool is at work, so they can be used from the next session on.";
+  const names = allowed.flatMap(({ servers }) => servers).length;
+  return [...notes, `Allowed: ${names === 1 ? "1 server" : `${names} servers`}. ${when}`].join("\n");
 }

@@ -1,8 +1,9 @@
 import { homedir } from "node:os";
 import { ToolNames } from "../../catalog/names.ts";
+import { waitingNotice } from "../../config/consent.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
-import type { LoadedConfig } from "../../config/record.ts";
+import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import { describeError } from "../../error.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
@@ -35,6 +36,10 @@ export class PiHost {
   readonly #toolNames = new ToolNames();
   /** Of all tools registered here, `mcp` among them. */
   readonly #names = new Set<string>();
+  /** Tools at work. */
+  #calls = 0;
+  /** Settles when the session that was replaced last has ended its servers. */
+  #closing: Promise<void> | undefined;
 
   constructor(pi: PiApi) {
     this.#pi = pi;
@@ -47,16 +52,55 @@ export class PiHost {
   /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
   begin(ctx: PiContext): void {
     if (this.#running) return;
-    const config = loadConfig({ env: process.env, home: homedir() });
+    const config = loadConfig({ env: process.env, home: homedir(), cwd: ctx.cwd });
     const running: Running = { config, ctx, cwd: ctx.cwd, hasUI: ctx.hasUI };
     this.#running = running;
     if (config.problems.length > 0) {
       const lines = config.problems.map(formatProblem);
       this.#tell(running, ["MCP configuration:", ...lines].join("\n"));
     }
+    const how = running.hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
+    const waiting = waitingNotice(config.untrusted, how);
+    if (waiting !== undefined) this.#tell(running, waiting);
+    this.#declare(running);
+  }
+
+  /**
+   * The files of the project that are not allowed, as they are now, which may be later than the session's start. The host
+   * is to show them and to pass on what the person says.
+   */
+  untrusted(): readonly UntrustedFile[] {
+    if (!this.#running) throw new Error("The session has ended.");
+    return this.#load().untrusted ?? [];
+  }
+
+  /**
+   * Takes up the configuration anew, with what was allowed since: the servers that run are ended and start again on next
+   * use. Returns false, having done nothing, while a tool is at work.
+   */
+  async reload(): Promise<boolean> {
+    const running = this.#running;
+    if (!running) throw new Error("The session has ended.");
+    if (this.#calls > 0) return false;
+    const { ctx, cwd, hasUI } = running;
+    const next: Running = { config: this.#load(), ctx, cwd, hasUI };
+    this.#running = next;
+    this.#closing = closeSession(running);
+    await this.#closing;
+    if (this.#running === next) this.#declare(next);
+    return true;
+  }
+
+  #load(): LoadedConfig {
+    return loadConfig({ env: process.env, home: homedir(), ...(this.#running && { cwd: this.#running.cwd }) });
+  }
+
+  /** Registers what the servers of the configuration offer a model. An unused client costs no tool. */
+  #declare(running: Running): void {
+    const { config } = running;
     if (config.servers.length === 0) return;
     this.#register(MCP_TOOL, async (call) => {
-      const [{ runMcpTool }, session] = await this.#ready(running);
+      const [{ runMcpTool }, session] = await this.engine();
       return runMcpTool(session, call);
     });
     const direct = config.servers.filter(({ exposure }) => exposure === "direct");
@@ -68,8 +112,7 @@ export class PiHost {
   async end(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    const [, session] = (await running?.ready?.catch(() => undefined)) ?? [];
-    await session?.close();
+    await Promise.all([this.#closing, running && closeSession(running)]);
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
@@ -90,11 +133,11 @@ export class PiHost {
   }
 
   #ready(running: Running): Promise<[Engine, McpSession]> {
-    running.ready ??= this.#load(running);
+    running.ready ??= this.#start(running);
     return running.ready;
   }
 
-  async #load(running: Running): Promise<[Engine, McpSession]> {
+  async #start(running: Running): Promise<[Engine, McpSession]> {
     const engine = await import("./engine.ts");
     const surroundings = { env: process.env, cwd: running.cwd };
     const session = engine.createSession(running.config, surroundings, {
@@ -139,10 +182,20 @@ export class PiHost {
         const onProgress = (progress: Progress) => {
           onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
         };
-        return toPiResult(await run({ args, signal, onProgress }));
+        this.#calls++;
+        try {
+          return toPiResult(await run({ args, signal, onProgress }));
+        } finally {
+          this.#calls--;
+        }
       },
     });
   }
+}
+
+async function closeSession({ ready }: Running): Promise<void> {
+  const [, session] = (await ready?.catch(() => undefined)) ?? [];
+  await session?.close();
 }
 
 function toPiResult(answer: ToolAnswer): PiToolResult {

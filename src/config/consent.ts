@@ -1,0 +1,124 @@
+import type { ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
+import { looksSecret } from "./secrets.ts";
+
+/**
+ * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
+ * left out or masked is where an attack would be. Each word that is not plain stands in quotes with escapes for what
+ * cannot be seen, so one argument is seen to be one and nothing reaches the terminal that it would obey. Only values of
+ * variables and headers that are secrets by their name are left out. One fact a line.
+ */
+export function describeUntrustedFile({ file, realPath, state, servers, problems }: UntrustedFile): string {
+  const link = realPath === file ? "" : ` (which is ${exact(realPath)})`;
+  const no = state === "denied" ? " You have denied it before." : "";
+  return [
+    `${exact(file)}${link} configures ${servers.length === 1 ? "a server" : `${servers.length} servers`}.${no}`,
+    ...servers.flatMap(describeServer),
+    ...problems.map(({ line, column, message }) => `  (line ${line}, column ${column}: ${escaped(message)})`),
+    RISK,
+  ].join("\n");
+}
+
+const RISK =
+  "If you allow it, what it names runs as code on this computer with your rights, or is sent the values shown. What a command itself loads, such as a script in the project, may change later without a question.";
+
+function describeServer(server: UntrustedServer): string[] {
+  const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
+  if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
+  return [head, ...describeTarget(server.target, server).map((line) => `    ${line}`)];
+}
+
+const EFFECTS: Readonly<Record<UntrustedServer["effect"], string>> = {
+  adds: "",
+  replaces: " (takes the place of a server of this name)",
+  changes: " (changes a server of this name; this is how it would be)",
+  disables: " (switches off a server of this name)",
+};
+
+function describeTarget(target: ServerTarget, { inheritEnv }: UntrustedServer): string[] {
+  if (target.kind !== "stdio") {
+    const files = (["ca", "cert", "key"] as const).flatMap((field) =>
+      target[field] === undefined ? [] : [`reads the file ${exact(target[field])}`],
+    );
+    const values = [target.url, target.ca, target.cert, target.key, ...Object.values(target.headers)];
+    return [
+      `connects to ${exact(target.url)}`,
+      ...Object.entries(target.headers).map(([name, value]) => `with the header ${pair(name, value, ": ")}`),
+      ...files,
+      ...variablesIn(values),
+    ];
+  }
+  const { command, args, env, cwd } = target;
+  return [
+    `runs ${[command, ...args].map(exact).join(" ")}`,
+    ...(cwd === undefined ? [] : [`in ${exact(cwd)}`]),
+    ...Object.entries(env).map(([name, value]) => `with the variable ${pair(name, value, "=")}`),
+    ...variablesIn([command, ...args, cwd, ...Object.values(env)]),
+    inheritEnv === "all" ? "gets all variables of your environment" : "gets the basic variables of your environment",
+  ];
+}
+
+/** Every way to write a variable that any dialect has: one name too many in a warning is better than one too few. */
+const VARIABLE = /(?:\$\{(?:env:)?|\$env:|\{env:|\$)([A-Za-z_]\w*)/g;
+
+/** The values of the person's own that would be handed over. */
+function variablesIn(texts: readonly (string | undefined)[]): string[] {
+  const names = new Set(texts.flatMap((text = "") => [...text.matchAll(VARIABLE)].map(({ 1: name = "" }) => name)));
+  return names.size === 0 ? [] : [`reads from your environment: ${[...names].join(", ")}`];
+}
+
+/**
+ * A name with its value. A value that is a secret by its name is counted instead, but never one that may do something:
+ * that names a variable, begins with `!`, or is the program to ask for a password.
+ */
+function pair(name: string, value: string, between: string): string {
+  const shown =
+    looksSecret(name) &&
+    value.search(VARIABLE) === -1 &&
+    !value.startsWith("!") &&
+    !/askpass|command|helper/i.test(name)
+      ? `(a value of ${value.length} characters)`
+      : exact(value);
+  return `${exact(name)}${between}${shown}`;
+}
+
+/** Plain words as they are, everything else in quotes as JSON has it. */
+function exact(word: string): string {
+  return /^[\w@%+:,./~=${}-]+$/.test(word) ? word : escaped(JSON.stringify(word));
+}
+
+/** What is not seen, or is obeyed by a terminal, or is a space that only looks like one, by its number. */
+function escaped(text: string): string {
+  return text.replace(
+    /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
+    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
+  );
+}
+
+/** The files and servers that wait for a decision in one sentence; names are a stranger's text, so they are few and short. */
+export function waitingNotice(untrusted: readonly UntrustedFile[] | undefined, how: string): string | undefined {
+  const waiting = (untrusted ?? []).filter(({ state }) => state === "waiting");
+  const names = [...new Set(waiting.flatMap(({ servers }) => servers.map(({ name }) => name)))];
+  if (names.length === 0) return undefined;
+  const shown = names.slice(0, SHOWN_NAMES).map(shortName).join(", ");
+  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "";
+  return `MCP servers of this project are not allowed yet and do not run: ${shown}${more}. ${how} shows what they would run and asks.`;
+}
+
+const SHOWN_NAMES = 10;
+
+function shortName(name: string): string {
+  const characters = [...escaped(name)];
+  return characters.length > 40 ? `${characters.slice(0, 40).join("")}…` : characters.join("");
+}
+
+/** The untrusted entries of a name, to say why it is not there. */
+export function findUntrusted(
+  untrusted: readonly UntrustedFile[] | undefined,
+  name: string,
+): { file: UntrustedFile; server: UntrustedServer } | undefined {
+  for (const file of untrusted ?? []) {
+    const server = file.servers.find((each) => each.name === name);
+    if (server !== undefined) return { file, server };
+  }
+  return undefined;
+}

@@ -1,0 +1,46 @@
+import { type Entry, readEntries } from "./entries.ts";
+import { type JsonDocument, readJsonFile } from "./json-file.ts";
+import type { ConfigProblem } from "./record.ts";
+import { readTomlFile } from "./toml-file.ts";
+
+/** The entries of one file, by name. */
+export type Layer = ReadonlyMap<string, Entry>;
+
+/** The entries of a file, which is what its name says; none, with a problem, when it cannot be read. */
+export function readLayer(file: string, problems: ConfigProblem[]): Layer {
+  const document = readDocument(file, problems);
+  return document ? readEntries(document, problems, file.endsWith("mcp.json")) : new Map();
+}
+
+/** A file's content, whose kind its name says; `undefined` when there is none, or after reporting why it cannot be read. */
+export function readDocument(file: string, problems: ConfigProblem[]): JsonDocument | undefined {
+  return file.endsWith(".toml") ? readTomlFile(file, problems) : readJsonFile(file, problems);
+}
+
+/**
+ * One set of entries from several files, which are given from low to high. An entry of a higher file replaces the lower
+ * one whole, so a new address never gets the old one's credentials; only an entry that names no transport at all (no
+ * `command`, `url` or `type`) changes just the fields it has: `{"disabled": true}` switches a server off.
+ */
+export function mergeLayers(layers: readonly Layer[]): Map<string, Entry> {
+  const merged = new Map<string, Entry>();
+  for (const layer of layers) {
+    for (const [name, entry] of layer) merged.set(name, onto(merged.get(name), entry));
+  }
+  return merged;
+}
+
+/** What an entry makes of the lower one of its name. */
+function onto(lower: Entry | undefined, entry: Entry): Entry {
+  return lower !== undefined && isOverride(entry) ? override(lower, entry) : entry;
+}
+
+export function isOverride({ fields }: Entry): boolean {
+  return fields !== undefined && !["command", "url", "type"].some((field) => fields.has(field));
+}
+
+/** The result stands where the lower entry does: that is the one that says what runs. */
+function override(lower: Entry, higher: Entry): Entry {
+  if (lower.fields === undefined || higher.fields === undefined) return lower;
+  return { ...lower, fields: new Map([...lower.fields, ...higher.fields]) };
+}

@@ -1,0 +1,104 @@
+import { createHash } from "node:crypto";
+import { isDisabled, readEntries } from "./entries.ts";
+import { parseBytes, readBytes } from "./json-file.ts";
+import { isOverride, type Layer, mergeLayers } from "./layers.ts";
+import { type ProjectPath, projectPaths } from "./paths.ts";
+import type { ConfigProblem, UntrustedFile, UntrustedServer } from "./record.ts";
+import { readServer } from "./server.ts";
+import { realPathOf, type TrustFile } from "./trust.ts";
+
+/** A file of the project with entries in it, and what a person has said to this content. */
+export interface ProjectLayer extends ProjectPath {
+  readonly realPath: string;
+  readonly sha256: string;
+  readonly state: "allowed" | "waiting" | "denied";
+  readonly entries: Layer;
+  readonly problems: readonly ConfigProblem[];
+}
+
+/** Of a file without a single entry there is little to say. */
+const MAX_PROBLEMS = 3;
+
+/**
+ * The project's files. They are parsed, which runs nothing; whether an entry may be used is for `state` to say, which is
+ * asked for the very bytes that are parsed here. A file that is one of the person's own (`own`) is not the project's.
+ * What is wrong in the entries is only reported once they are allowed: nobody else's text fills the screen.
+ */
+export function readProjectLayers(
+  cwd: string,
+  own: readonly string[],
+  trust: () => TrustFile,
+  problems: ConfigProblem[],
+): ProjectLayer[] {
+  const known = new Set(own.map(realPathOf));
+  const layers: ProjectLayer[] = [];
+  for (const { file, origin } of projectPaths(cwd)) {
+    const realPath = realPathOf(file);
+    if (known.has(realPath)) continue;
+    // Two of the project's own may be one file, too.
+    known.add(realPath);
+    const bytes = readBytes(file, problems);
+    const document = bytes && parseBytes(file, bytes, problems);
+    if (bytes === undefined || document === undefined) continue;
+    const found: ConfigProblem[] = [];
+    const entries = readEntries(document, found, origin === "mcpjson");
+    if (entries.size === 0) {
+      problems.push(...found.slice(0, MAX_PROBLEMS));
+      continue;
+    }
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const decision = trust().store.get(realPath)?.get(sha256);
+    const state = decision === "allow" ? "allowed" : decision === "deny" ? "denied" : "waiting";
+    layers.push({ file, origin, realPath, sha256, state, entries, problems: found });
+  }
+  return layers;
+}
+
+/** The person's own entries, and all that are in use, by which an entry of the project is measured. */
+export interface OwnLayers {
+  readonly mcpjson: readonly Layer[];
+  readonly settings: readonly Layer[];
+}
+
+/** What the files that are not allowed would do, each on top of those below it. Files without any effect are left out. */
+export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile[] {
+  return layers
+    .filter(({ state }) => state !== "allowed")
+    .map((layer) => describeLayer(layer, layers, own))
+    .filter(({ servers }) => servers.length > 0);
+}
+
+function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile {
+  const { file, realPath, sha256, origin } = layer;
+  const lowerLayers = [
+    ...own[origin],
+    ...layers.slice(0, layers.indexOf(layer)).flatMap((each) => (each.origin === origin ? [each.entries] : [])),
+  ];
+  const lower = mergeLayers(lowerLayers);
+  const merged = mergeLayers([...lowerLayers, layer.entries]);
+  // The settings win over every mcp.json.
+  const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
+  const problems: ConfigProblem[] = [...layer.problems];
+  const servers: UntrustedServer[] = [];
+  for (const [name, entry] of layer.entries) {
+    const below = lower.has(name);
+    const result = merged.get(name) ?? entry;
+    if (isDisabled(result.fields) && !below) continue;
+    const server = readServer(result, origin, problems);
+    const effect: UntrustedServer["effect"] = isDisabled(result.fields)
+      ? "disables"
+      : below && isOverride(entry)
+        ? "changes"
+        : below || others.has(name)
+          ? "replaces"
+          : "adds";
+    servers.push({
+      name,
+      source: entry.source,
+      effect,
+      inheritEnv: server?.policy.inheritEnv ?? "all",
+      ...(server !== undefined && { target: server.target }),
+    });
+  }
+  return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
+}

@@ -1,0 +1,112 @@
+import { homedir } from "node:os";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { describeUntrustedFile } from "../../config/consent.ts";
+import { loadConfig } from "../../config/load.ts";
+import { formatProblem } from "../../config/problems.ts";
+import type { UntrustedFile } from "../../config/record.ts";
+import { allowProject, type Decision, listTrust, revoke } from "../../config/trust.ts";
+import { sanitizeLine } from "../../content/sanitize.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
+import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** Longer than any path a system takes: nothing is cut. */
+const PATH_CHARS = 100_000;
+
+export const trust: Command = {
+  name: "trust",
+  help: [
+    ["trust", "what this project's files would run; asks whether to allow it"],
+    ["trust --yes", "allows it without asking, for scripts"],
+    ["trust --list", "what has been allowed or denied"],
+    ["trust --revoke [file]", "forgets it, for one file or for all"],
+  ],
+  options: { yes: { type: "boolean" }, list: { type: "boolean" }, revoke: { type: "boolean" } },
+  async run(input) {
+    const { terminal, values, options } = input;
+    const [file, ...more] = allWords(input);
+    if (more.length > 0 || (file !== undefined && values.revoke !== true))
+      throw new UsageError("trust takes a file only with --revoke");
+    if (values.list === true) return trustList(terminal);
+    if (values.revoke === true) return trustRevoke(terminal, file);
+    return review(terminal, values.yes === true, options.signal);
+  },
+};
+
+/**
+ * Shows what of this project waits for a person and asks file by file. With `yes`, for scripts, all that waits is allowed,
+ * but not what a person has denied. Where nobody can be asked it lists. What is left not allowed makes the exit code 9.
+ */
+async function review(terminal: Terminal, yes: boolean, signal: AbortSignal): Promise<number> {
+  const untrusted = untrustedFiles();
+  const left: UntrustedFile[] = [];
+  if (untrusted.length === 0 && !terminal.json) terminal.write("Nothing of this project waits to be allowed.\n");
+  for (const file of untrusted) {
+    if (!terminal.json) terminal.write(`${describeUntrustedFile(file)}\n`);
+    const decision = yes ? (file.state === "waiting" ? "allow" : undefined) : await ask(terminal, signal);
+    if (decision !== undefined) allowProject(user(), file, decision);
+    if (decision !== "allow") left.push({ ...file, state: decision === "deny" ? "denied" : file.state });
+    if (!terminal.json) terminal.write(`${decision === undefined ? STILL[file.state] : SAID[decision]}\n\n`);
+  }
+  if (terminal.json) terminal.write(`${JSON.stringify({ untrusted: left })}\n`);
+  return left.length === 0 ? EXIT.ok : EXIT_OF_CATEGORY.denied;
+}
+
+const SAID: Readonly<Record<Decision, string>> = {
+  allow: "Allowed, until the file changes.",
+  deny: "Denied, until the file changes.",
+};
+
+const STILL: Readonly<Record<UntrustedFile["state"], string>> = {
+  waiting: "Not allowed yet. Run `pi-mcp trust` in a terminal to be asked, or `pi-mcp trust --yes` to allow all of it.",
+  denied: "Still denied. Run `pi-mcp trust` in a terminal to be asked again.",
+};
+
+/** What has been decided, in all projects. */
+function trustList(terminal: Terminal): number {
+  const entries = listTrust(user());
+  if (terminal.json) terminal.write(`${JSON.stringify({ trust: entries })}\n`);
+  else if (entries.length === 0) terminal.write("No project file has been allowed or denied.\n");
+  for (const { decision, file, sha256 } of terminal.json ? [] : entries) {
+    terminal.write(`${decision}  ${sanitizeLine(file, PATH_CHARS)}  sha256:${sha256.slice(0, 12)}\n`);
+  }
+  return EXIT.ok;
+}
+
+/** Forgets what was decided about one file, or about all. */
+function trustRevoke(terminal: Terminal, file: string | undefined): number {
+  const forgotten = revoke(user(), file === undefined ? undefined : resolve(file));
+  if (terminal.json) terminal.write(`${JSON.stringify({ revoked: forgotten })}\n`);
+  else if (forgotten.length === 0) terminal.write("There was nothing to revoke.\n");
+  for (const each of terminal.json ? [] : forgotten) terminal.write(`revoked  ${sanitizeLine(each, PATH_CHARS)}\n`);
+  return EXIT.ok;
+}
+
+function user() {
+  return { env: process.env, home: homedir() };
+}
+
+function untrustedFiles(): readonly UntrustedFile[] {
+  const config = loadConfig({ ...user(), cwd: process.cwd() });
+  for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
+  return config.untrusted ?? [];
+}
+
+/** Yes, no, or nothing decided: only a terminal that shows the text and takes the answer counts. */
+async function ask(terminal: Terminal, signal: AbortSignal): Promise<Decision | undefined> {
+  if (terminal.json || process.stdin.isTTY !== true || process.stdout.isTTY !== true) return undefined;
+  // Line by line, so that Ctrl-C stays a signal.
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  try {
+    terminal.write("Allow this file? [y/N] ");
+    const answer = await new Promise<string>((done, fail) => {
+      lines.once("line", done).once("close", () => done(""));
+      signal.addEventListener("abort", () => fail(new Error("cancelled; nothing more was allowed")), { once: true });
+    });
+    const word = answer.trim().toLowerCase();
+    return word === "y" || word === "yes" ? "allow" : word === "n" || word === "no" ? "deny" : undefined;
+  } finally {
+    lines.close();
+  }
+}
