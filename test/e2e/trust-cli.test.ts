@@ -22,7 +22,7 @@ import { setTraps, trapFiles } from "../ground/trap.ts";
 const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const [{ node }, { node: oldestNode }] = HOSTS;
 
-/** Of util-linux: runs a command on a terminal. */
+/** Of util-linux: runs a command on a terminal. Systems without it have no other way that needs no native package. */
 const TERMINAL = "script";
 
 interface Ended {
@@ -114,6 +114,11 @@ describe("before a project's files are allowed", () => {
         { name: "own", untrusted: "waiting" },
       ],
     });
+    const project = join(home.cwd, ".mcp.json");
+    expect((await run(home, ["config"])).stdout).toContain(`waiting ${project}\n`);
+    expect((await run(home, ["get", "theirs"])).stdout).toBe(
+      `${project}:3 (not allowed yet, see \`pi-mcp trust\`)\n{\n  "command": "x"\n}\n`,
+    );
     const call = await run(home, ["call", "theirs", "echo"]);
     expect(call).toEqual({
       code: 9,

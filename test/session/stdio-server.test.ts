@@ -66,6 +66,15 @@ test("[S1-12] [S1-13] configured environment variables reach the process, with $
   });
 });
 
+test("[S3-56] [S3-57] a server of mcp.json gets the agent's environment with its `env` laid over it", async () => {
+  await using home = await temporaryHome({ env: { OUTER: "from the agent", REPLACED: "from the agent" } });
+  const server = await fakeStdio(home);
+  home.write({ mcp: { mcpServers: { fake: server.entry("fake", { env: { REPLACED: "own", ADDED: "own" } }) } } });
+  await using session = sessionOf(home);
+  await mcp(session, call);
+  expect(server.launches()[0]?.env).toMatchObject({ OUTER: "from the agent", REPLACED: "own", ADDED: "own" });
+});
+
 test("[S1-14] a disabled server is not there", async () => {
   await using home = await temporaryHome();
   const { server, session } = await sessionWith(home, {}, { disabled: true });

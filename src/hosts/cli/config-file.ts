@@ -1,10 +1,11 @@
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { loadConfig } from "../../config/load.ts";
-import { agentDir, expandHome, type UserEnvironment } from "../../config/paths.ts";
-import type { ServerConfig } from "../../config/record.ts";
+import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
+import type { LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, UsageError } from "./command.ts";
 
@@ -43,7 +44,34 @@ function elsewhere(name: string): string {
   return source === undefined ? "" : ` It is in ${source.file}:${source.line}: add --file ${source.file}`;
 }
 
+/** The configuration here: the person's own files, and those of the project in this folder. */
+export function configHere(): LoadedConfig {
+  return loadConfig({ ...userEnvironment(), cwd: process.cwd() });
+}
+
+export interface ReadFile {
+  readonly file: string;
+  readonly state: "read" | "absent" | UntrustedFile["state"];
+}
+
+/** The files that are looked for, the strongest last; those of the project only if they are there. */
+export function filesRead({ untrusted = [] }: LoadedConfig): ReadFile[] {
+  const paths = configPaths(userEnvironment());
+  const project = projectPaths(process.cwd()).filter(({ file }) => existsSync(file));
+  const files = [
+    ...paths.mcpJson,
+    ...project.filter(({ origin }) => origin === "mcpjson").map(({ file }) => file),
+    paths.settings,
+    paths.settingsToml,
+    ...project.filter(({ origin }) => origin === "settings").map(({ file }) => file),
+  ];
+  return [...new Set(files)].map((file) => {
+    const state = untrusted.find((each) => each.file === file)?.state;
+    return { file, state: state ?? (existsSync(file) ? "read" : "absent") };
+  });
+}
+
 /** The server that is used under a name now. */
 export function serverInUse(name: string): ServerConfig | undefined {
-  return loadConfig(userEnvironment()).servers.find((server) => server.name === name);
+  return configHere().servers.find((server) => server.name === name);
 }

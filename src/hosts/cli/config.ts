@@ -1,13 +1,10 @@
-import { existsSync } from "node:fs";
 import { displayServer } from "../../config/display.ts";
-import { loadConfig } from "../../config/load.ts";
 import { ORIGINS } from "../../config/origins.ts";
-import { configPaths } from "../../config/paths.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { ServerConfig } from "../../config/record.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
-import { userEnvironment } from "./config-file.ts";
+import { configHere, filesRead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 
 /** The servers that are used, where each comes from, and what about it is not as usual. Starts none. */
@@ -17,21 +14,16 @@ export const config: Command = {
   async run(input) {
     const { terminal } = input;
     if (allWords(input).length > 0) throw new UsageError("config takes no words");
-    const user = userEnvironment();
-    const paths = configPaths(user);
-    const files = [...paths.mcpJson, paths.settings, paths.settingsToml].map((path) => ({
-      path,
-      exists: existsSync(path),
-    }));
-    const { servers, problems } = loadConfig(user);
+    const loaded = configHere();
+    const files = filesRead(loaded);
+    const { servers, problems } = loaded;
     const rows = servers.map(rowOf);
     if (terminal.json) {
       terminal.write(`${JSON.stringify({ files, servers: rows, problems })}\n`);
       return EXIT.ok;
     }
     for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
-    for (const { path, exists } of files)
-      terminal.write(`${exists ? "read  " : "absent"}  ${sanitizeLine(path, 1000)}\n`);
+    for (const { file, state } of files) terminal.write(`${state.padEnd(7)} ${sanitizeLine(file, 1000)}\n`);
     for (const row of rows) terminal.write(`\n${describe(row)}`);
     return EXIT.ok;
   },

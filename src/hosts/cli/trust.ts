@@ -1,13 +1,12 @@
-import { homedir } from "node:os";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { describeUntrustedFile } from "../../config/consent.ts";
-import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { UntrustedFile } from "../../config/record.ts";
 import { allowProject, type Decision, listTrust, revoke } from "../../config/trust.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
+import { configHere, userEnvironment } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -45,7 +44,7 @@ async function review(terminal: Terminal, yes: boolean, signal: AbortSignal): Pr
   for (const file of untrusted) {
     if (!terminal.json) terminal.write(`${describeUntrustedFile(file)}\n`);
     const decision = yes ? (file.state === "waiting" ? "allow" : undefined) : await ask(terminal, signal);
-    if (decision !== undefined) allowProject(user(), file, decision);
+    if (decision !== undefined) allowProject(userEnvironment(), file, decision);
     if (decision !== "allow") left.push({ ...file, state: decision === "deny" ? "denied" : file.state });
     if (!terminal.json) terminal.write(`${decision === undefined ? STILL[file.state] : SAID[decision]}\n\n`);
   }
@@ -65,7 +64,7 @@ const STILL: Readonly<Record<UntrustedFile["state"], string>> = {
 
 /** What has been decided, in all projects. */
 function trustList(terminal: Terminal): number {
-  const entries = listTrust(user());
+  const entries = listTrust(userEnvironment());
   if (terminal.json) terminal.write(`${JSON.stringify({ trust: entries })}\n`);
   else if (entries.length === 0) terminal.write("No project file has been allowed or denied.\n");
   for (const { decision, file, sha256 } of terminal.json ? [] : entries) {
@@ -76,19 +75,15 @@ function trustList(terminal: Terminal): number {
 
 /** Forgets what was decided about one file, or about all. */
 function trustRevoke(terminal: Terminal, file: string | undefined): number {
-  const forgotten = revoke(user(), file === undefined ? undefined : resolve(file));
+  const forgotten = revoke(userEnvironment(), file === undefined ? undefined : resolve(file));
   if (terminal.json) terminal.write(`${JSON.stringify({ revoked: forgotten })}\n`);
   else if (forgotten.length === 0) terminal.write("There was nothing to revoke.\n");
   for (const each of terminal.json ? [] : forgotten) terminal.write(`revoked  ${sanitizeLine(each, PATH_CHARS)}\n`);
   return EXIT.ok;
 }
 
-function user() {
-  return { env: process.env, home: homedir() };
-}
-
 function untrustedFiles(): readonly UntrustedFile[] {
-  const config = loadConfig({ ...user(), cwd: process.cwd() });
+  const config = configHere();
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
   return config.untrusted ?? [];
 }
