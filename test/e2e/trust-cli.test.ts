@@ -206,7 +206,7 @@ describe("pi-mcp trust", () => {
       ["y\n", 0, undefined],
     ] as const) {
       const asked = answer(text);
-      expect(asked.stdout).toContain("Allow this file? [y/N]");
+      expect(asked.stdout).toContain("Allow this file? (y: allow, n: deny, Enter: decide later)");
       expect([asked.status, states()]).toEqual([code, left]);
     }
   });

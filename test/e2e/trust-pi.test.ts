@@ -68,10 +68,10 @@ describe.each(HOSTS)("$name", (host) => {
       settings: { mcpServers: [own.entry("own")] },
       files: { "project/.mcp.json": { mcpServers: Object.fromEntries(list.map(({ name, ...rest }) => [name, rest])) } },
     });
-    let says = false;
+    let says = "Not now";
     await using pi = await rpcPi(host, home, {
       extension: EXTENSION,
-      dialogs: ({ method }) => (method === "confirm" ? { confirmed: says } : { cancelled: true }),
+      dialogs: ({ method }) => (method === "select" ? { value: says } : { cancelled: true }),
     });
     expect(notices(pi.ui)).toContainEqual(
       expect.stringMatching(/not allowed yet and do not run: theirs, shown\. `\/mcp trust`/),
@@ -80,11 +80,12 @@ describe.each(HOSTS)("$name", (host) => {
     await pi.send({ type: "prompt", message: "/mcp trust" });
     await pi.waitFor((event) => event.type === "extension_ui_request" && event.message === "Nothing was allowed.");
     expect([...theirs.starts(), ...shown.starts()]).toEqual([]);
-    const asked = pi.ui.find(({ method }) => method === "confirm");
-    expect(asked).toMatchObject({ title: "Allow the MCP servers of this project?" });
-    expect(String(asked?.message)).toContain(`    runs ${theirs.command} ${theirs.args.join(" ")}\n`);
-    expect(String(asked?.message)).toContain("runs as code on this computer");
-    says = true;
+    const asked = pi.ui.find(({ method }) => method === "select");
+    expect(asked).toMatchObject({ options: ["Not now", "Allow"] });
+    expect(asked?.title).toMatch(/^Allow the MCP servers of this project\?\n\n/);
+    expect(asked?.title).toContain(`    runs ${theirs.command} ${theirs.args.join(" ")}\n`);
+    expect(asked?.title).toContain("runs as code on this computer");
+    says = "Allow";
     await pi.send({ type: "prompt", message: "/mcp trust" });
     await pi.waitFor((event) => /^Allowed: 2 servers\. They can be used now\.$/.test(String(event.message)));
     await pi.prompt("go");

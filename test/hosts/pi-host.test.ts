@@ -17,8 +17,8 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
     on() {},
   } as unknown as PiApi;
   const asked: string[] = [];
-  const confirm = async (_title: string, text: string) => asked.push(text) > 0;
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), confirm } };
+  const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
   return { host: new PiHost(pi), ctx, tools, told, asked };
 }
 

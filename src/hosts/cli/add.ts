@@ -77,6 +77,7 @@ function entriesOf(input: CommandInput): NamedEntry[] {
 
 function stdioEntry([command, ...args]: readonly string[], { values }: CommandInput): JsonObject {
   if (command === undefined) throw new UsageError("add needs the server's command behind `--`, or --url, or --json");
+  if (/^https?:\/\//i.test(command)) throw new UsageError(`that is an address: pi-mcp add <name> --url ${command}`);
   refuse(values, ["header"], "is for servers with --url");
   const env = pairs(textOptions(values, "env"), "env", "=");
   const cwd = textOption(values, "cwd");

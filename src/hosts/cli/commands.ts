@@ -18,15 +18,17 @@ export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the she
 ${usages()}
 
   --json             print JSON, also for errors
-  --timeout SECONDS  limit of a call without progress
-  --file FILE        edit or show this mcp.json or settings.json; without it the agent's mcp.json is edited
+  --timeout SECONDS  limit of a request without progress
   --version, --help
 
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
           --force (replace a server of that name)
+  of add, remove, enable, disable, get: --file FILE, the mcp.json or settings.json to edit or show; without it the
+          agent's mcp.json is edited
 
-Servers are read from ~/.config/mcp/mcp.json, ~/.pi/agent/mcp.json and ~/.pi/agent/settings.json, and,
-once they are allowed, from .mcp.json, .pi/mcp.json and .pi/settings.json in the current folder.
+Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
+settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allowed, from .mcp.json, .pi/mcp.json and
+.pi/settings.json in the current folder.
 
 Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
 server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9

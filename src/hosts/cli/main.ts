@@ -68,7 +68,7 @@ function parse(argv: string[], command: Command | undefined): Pick<CommandInput,
     };
   } catch (error) {
     // Node adds a way to write it that fits no command of ours.
-    const message = messageOf(error).replace(/\. To specify a positional argument .*$/s, "");
+    const message = messageOf(error).replace(/\. To specify a positional argument .*$|\.?\n.*$/s, "");
     const isUnknown = error instanceof Error && "code" in error && error.code === "ERR_PARSE_ARGS_UNKNOWN_OPTION";
     throw new UsageError(isUnknown && command?.optionHint ? `${message}; ${command.optionHint}` : message);
   }

@@ -5,6 +5,7 @@ import { formatProblem } from "../../config/problems.ts";
 import type { UntrustedFile } from "../../config/record.ts";
 import { allowProject, type Decision, listTrust, revoke } from "../../config/trust.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
+import { McpServerError } from "../../error.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
 import { configHere, userEnvironment } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
@@ -27,6 +28,8 @@ export const trust: Command = {
     const [file, ...more] = allWords(input);
     if (more.length > 0 || (file !== undefined && values.revoke !== true))
       throw new UsageError("trust takes a file only with --revoke");
+    if ([values.list, values.revoke, values.yes].filter(Boolean).length > 1)
+      throw new UsageError("trust takes one of --yes, --list, --revoke");
     if (values.list === true) return trustList(terminal);
     if (values.revoke === true) return trustRevoke(terminal, file);
     return review(terminal, values.yes === true, options.signal);
@@ -58,8 +61,8 @@ const SAID: Readonly<Record<Decision, string>> = {
 };
 
 const STILL: Readonly<Record<UntrustedFile["state"], string>> = {
-  waiting: "Not allowed yet. Run `pi-mcp trust` in a terminal to be asked, or `pi-mcp trust --yes` to allow all of it.",
-  denied: "Still denied. Run `pi-mcp trust` in a terminal to be asked again.",
+  waiting: "Not allowed yet. `pi-mcp trust` in a terminal asks, `pi-mcp trust --yes` allows all of it.",
+  denied: "Still denied. `pi-mcp trust` in a terminal asks again.",
 };
 
 /** What has been decided, in all projects. */
@@ -94,10 +97,14 @@ async function ask(terminal: Terminal, signal: AbortSignal): Promise<Decision | 
   // Line by line, so that Ctrl-C stays a signal.
   const lines = createInterface({ input: process.stdin, terminal: false });
   try {
-    terminal.write("Allow this file? [y/N] ");
+    terminal.write("Allow this file? (y: allow, n: deny, Enter: decide later) ");
     const answer = await new Promise<string>((done, fail) => {
       lines.once("line", done).once("close", () => done(""));
-      signal.addEventListener("abort", () => fail(new Error("cancelled; nothing more was allowed")), { once: true });
+      signal.addEventListener(
+        "abort",
+        () => fail(new McpServerError("", "cancelled", "cancelled; nothing more was allowed")),
+        { once: true },
+      );
     });
     const word = answer.trim().toLowerCase();
     return word === "y" || word === "yes" ? "allow" : word === "n" || word === "no" ? "deny" : undefined;

@@ -9,8 +9,8 @@ export interface PiContext {
   readonly hasUI: boolean;
   readonly ui: {
     notify(message: string, type?: "info" | "warning" | "error"): void;
-    /** False also for a dialog that was dismissed. */
-    confirm(title: string, message: string): Promise<boolean>;
+    /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
+    select(title: string, options: string[]): Promise<string | undefined>;
   };
 }
 

@@ -47,9 +47,13 @@ async function run(host: PiHost, args: string, ctx: PiContext): Promise<string> 
   return engine.reportServer(session, name);
 }
 
+/** The harmless answer stands first: that is what a stray Enter takes. */
+const LATER = "Not now";
+const ALLOW = "Allow";
+
 /**
- * Asks, file by file, whether what this project's files would run is allowed. A no is not kept: dialogs are dismissed for
- * many reasons. What was allowed joins the session at once, unless a tool is at work.
+ * Asks, file by file, whether what this project's files would run is allowed. A "Not now" is not kept:
+ * dialogs are dismissed for many reasons. What was allowed joins the session at once, unless a tool is at work.
  */
 async function trust(host: PiHost, ctx: PiContext): Promise<string> {
   const untrusted = host.untrusted();
@@ -65,10 +69,12 @@ async function trust(host: PiHost, ctx: PiContext): Promise<string> {
     const text = describeUntrustedFile(file);
     if (text.length > MAX_DIALOG_CHARS) {
       notes.push("A file is too long to be shown in a dialog: run `pi-mcp trust` in this folder.");
-    } else if (await ctx.ui.confirm("Allow the MCP servers of this project?", text)) {
-      allowProject({ env: process.env, home: homedir() }, file);
-      allowed.push(file);
+      continue;
     }
+    const answer = await ctx.ui.select(`Allow the MCP servers of this project?\n\n${text}`, [LATER, ALLOW]);
+    if (answer !== ALLOW) continue;
+    allowProject({ env: process.env, home: homedir() }, file);
+    allowed.push(file);
   }
   if (allowed.length === 0) return [...notes, "Nothing was allowed."].join("\n");
   const joined = await host.reload();
