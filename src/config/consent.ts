@@ -1,11 +1,9 @@
 import type { ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
-import { looksSecret } from "./secrets.ts";
 
 /**
  * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
  * left out or masked is where an attack would be. Each word that is not plain stands in quotes with escapes for what
- * cannot be seen, so one argument is seen to be one and nothing reaches the terminal that it would obey. Only values of
- * variables and headers that are secrets by their name are left out. One fact a line.
+ * cannot be seen, so one argument is seen to be one and nothing reaches the terminal that it would obey. One fact a line.
  */
 export function describeUntrustedFile({ file, realPath, state, servers, problems }: UntrustedFile): string {
   const link = realPath === file ? "" : ` (which is ${exact(realPath)})`;
@@ -66,19 +64,9 @@ function variablesIn(texts: readonly (string | undefined)[]): string[] {
   return names.size === 0 ? [] : [`reads from your environment: ${[...names].join(", ")}`];
 }
 
-/**
- * A name with its value. A value that is a secret by its name is counted instead, but never one that may do something:
- * that names a variable, begins with `!`, or is the program to ask for a password.
- */
+/** Whatever its name: many a variable that sounds like a secret names a program to run or a file to read. */
 function pair(name: string, value: string, between: string): string {
-  const shown =
-    looksSecret(name) &&
-    value.search(VARIABLE) === -1 &&
-    !value.startsWith("!") &&
-    !/askpass|command|helper/i.test(name)
-      ? `(a value of ${value.length} characters)`
-      : exact(value);
-  return `${exact(name)}${between}${shown}`;
+  return `${exact(name)}${between}${exact(value)}`;
 }
 
 /** Plain words as they are, everything else in quotes as JSON has it. */

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import type { ConfigProblem, FilePosition } from "./record.ts";
 
@@ -38,16 +38,38 @@ export function readFile(file: string, problems: ConfigProblem[], parse: Parse):
 export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array | undefined {
   const start = { file, line: 1, column: 1 };
   try {
-    const stat = statSync(file);
-    if (!stat.isFile()) return report(problems, start, "This is not a regular file, so it was not read.");
-    if (stat.size > MAX_FILE_BYTES)
-      return report(problems, start, "This file is larger than 16 MiB, so it was not read.");
-    return readFileSync(file);
+    // Asked before it is opened, since opening a device may already do something; and again of what was opened.
+    if (!statSync(file).isFile()) return report(problems, start, NOT_REGULAR);
+    const handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      if (!fstatSync(handle).isFile()) return report(problems, start, NOT_REGULAR);
+      return readUpTo(handle, MAX_FILE_BYTES) ?? report(problems, start, TOO_LARGE);
+    } finally {
+      closeSync(handle);
+    }
   } catch (thrown) {
     const code = errorCode(thrown);
     if (code === "ENOENT" || code === "ENOTDIR") return undefined;
     return report(problems, start, `This file could not be read: ${READ_ERRORS[code] ?? code}.`);
   }
+}
+
+const NOT_REGULAR = "This is not a regular file, so it was not read.";
+const TOO_LARGE = "This file is larger than 16 MiB, so it was not read.";
+const CHUNK_BYTES = 64 * 1024;
+
+/** All bytes, or `undefined` when there are more than `limit`, whatever size the file says: some say 0 and never end. */
+function readUpTo(handle: number, limit: number): Uint8Array | undefined {
+  if (fstatSync(handle).size > limit) return undefined;
+  const chunks: Uint8Array[] = [];
+  for (let total = 0; total <= limit; ) {
+    const chunk = new Uint8Array(CHUNK_BYTES);
+    const length = readSync(handle, chunk);
+    if (length === 0) return Buffer.concat(chunks, total);
+    chunks.push(chunk.subarray(0, length));
+    total += length;
+  }
+  return undefined;
 }
 
 /** The parsing half of `readFile`. */

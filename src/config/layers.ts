@@ -30,6 +30,20 @@ export function mergeLayers(layers: readonly Layer[]): Map<string, Entry> {
   return merged;
 }
 
+/**
+ * The person's own entries with those of project files, from low to high. An entry that only changes fields changes the
+ * person's own one, never that of another project file: each file is allowed by itself, so what it makes of an entry
+ * must not depend on what the others hold.
+ */
+export function withProject(own: readonly Layer[], project: readonly Layer[]): Map<string, Entry> {
+  const base = mergeLayers(own);
+  const merged = new Map(base);
+  for (const layer of project) {
+    for (const [name, entry] of layer) merged.set(name, onto(base.get(name), entry));
+  }
+  return merged;
+}
+
 /** What an entry makes of the lower one of its name. */
 function onto(lower: Entry | undefined, entry: Entry): Entry {
   return lower !== undefined && isOverride(entry) ? override(lower, entry) : entry;

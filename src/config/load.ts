@@ -1,5 +1,5 @@
 import type { Entry } from "./entries.ts";
-import { mergeLayers, readLayer } from "./layers.ts";
+import { readLayer, withProject } from "./layers.ts";
 import { configPaths, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
@@ -31,7 +31,10 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
-    mergeLayers([...own[origin], ...allowed.flatMap((layer) => (layer.origin === origin ? [layer.entries] : []))]);
+    withProject(
+      own[origin],
+      allowed.flatMap((layer) => (layer.origin === origin ? [layer.entries] : [])),
+    );
 
   const servers = new Map<string, ServerConfig>();
   for (const server of readServers(entriesOf("settings"), "settings", problems)) servers.set(server.name, server);

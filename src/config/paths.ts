@@ -1,3 +1,4 @@
+import { userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
 /** What the paths depend on; passed in, so that nothing here reads the real home of the person running a test. */
@@ -40,13 +41,18 @@ export function trustPath(user: UserEnvironment): string {
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
 export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();
-  return configured ? resolve(expandHome(configured, home)) : join(home, ".pi", "agent");
+  return configured ? resolve(expandHome(configured, home)) : join(rooted(home), ".pi", "agent");
+}
+
+/** A home that is empty or relative would make files of whatever folder is current the person's own. */
+function rooted(home: string): string {
+  return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
 function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
-  return configured && isAbsolute(configured) ? configured : join(home, ".config");
+  return configured && isAbsolute(configured) ? configured : join(rooted(home), ".config");
 }
 
 /** Should both variables point to one directory, its mcp.json is read once. */

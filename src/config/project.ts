@@ -1,9 +1,12 @@
 import { createHash } from "node:crypto";
-import { isDisabled, readEntries } from "./entries.ts";
+import { join, relative } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { maskUrl } from "./display.ts";
+import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { parseBytes, readBytes } from "./json-file.ts";
-import { isOverride, type Layer, mergeLayers } from "./layers.ts";
+import { isOverride, type Layer, mergeLayers, withProject } from "./layers.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
-import type { ConfigProblem, UntrustedFile, UntrustedServer } from "./record.ts";
+import type { ConfigProblem, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
 import { readServer } from "./server.ts";
 import { realPathOf, type TrustFile } from "./trust.ts";
 
@@ -33,10 +36,12 @@ export function readProjectLayers(
   const known = new Set(own.map(realPathOf));
   const layers: ProjectLayer[] = [];
   for (const { file, origin } of projectPaths(cwd)) {
-    const realPath = realPathOf(file);
-    if (known.has(realPath)) continue;
+    const target = realPathOf(file);
+    if (known.has(target)) continue;
     // Two of the project's own may be one file, too.
-    known.add(realPath);
+    known.add(target);
+    // Not the target: a link in one project must not borrow what was allowed in another.
+    const realPath = join(realPathOf(cwd), relative(cwd, file));
     const bytes = readBytes(file, problems);
     const document = bytes && parseBytes(file, bytes, problems);
     if (bytes === undefined || document === undefined) continue;
@@ -70,26 +75,24 @@ export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayer
 
 function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile {
   const { file, realPath, sha256, origin } = layer;
-  const lowerLayers = [
-    ...own[origin],
-    ...layers.slice(0, layers.indexOf(layer)).flatMap((each) => (each.origin === origin ? [each.entries] : [])),
-  ];
-  const lower = mergeLayers(lowerLayers);
-  const merged = mergeLayers([...lowerLayers, layer.entries]);
+  const base = mergeLayers(own[origin]);
+  const below = layers.slice(0, layers.indexOf(layer)).filter((each) => each.origin === origin);
+  const merged = withProject(own[origin], [layer.entries]);
   // The settings win over every mcp.json.
   const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
   const problems: ConfigProblem[] = [...layer.problems];
   const servers: UntrustedServer[] = [];
   for (const [name, entry] of layer.entries) {
-    const below = lower.has(name);
+    const isOwn = base.has(name);
+    const isTaken = isOwn || below.some(({ entries }) => entries.has(name));
     const result = merged.get(name) ?? entry;
-    if (isDisabled(result.fields) && !below) continue;
+    if (isDisabled(result.fields) && !isTaken) continue;
     const server = readServer(result, origin, problems);
     const effect: UntrustedServer["effect"] = isDisabled(result.fields)
       ? "disables"
-      : below && isOverride(entry)
+      : isOwn && isOverride(entry)
         ? "changes"
-        : below || others.has(name)
+        : isTaken || others.has(name)
           ? "replaces"
           : "adds";
     servers.push({
@@ -97,8 +100,34 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
       source: entry.source,
       effect,
       inheritEnv: server?.policy.inheritEnv ?? "all",
-      ...(server !== undefined && { target: server.target }),
+      ...(server !== undefined && {
+        target: effect === "changes" ? hideOwn(server.target, base.get(name), origin) : server.target,
+      }),
     });
   }
   return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
+}
+
+/** Of an entry that changes one of the person's own only that is shown which it brings: the rest may hold their secrets. */
+function hideOwn(target: ServerTarget, ownEntry: Entry | undefined, origin: Origin): ServerTarget {
+  const own = ownEntry && readServer(ownEntry, origin, [])?.target;
+  if (own === undefined) return target;
+  if (target.kind === "stdio") {
+    const before = own.kind === "stdio" ? own : { args: [], env: {} };
+    const args = isDeepStrictEqual(target.args, before.args) ? target.args.map(() => AS_YOURS) : target.args;
+    return { ...target, args, env: hideEqual(target.env, before.env) };
+  }
+  const before = own.kind === "stdio" ? {} : own.headers;
+  return { ...target, url: maskUrl(target.url), headers: hideEqual(target.headers, before) };
+}
+
+const AS_YOURS = "(as you have it)";
+
+function hideEqual(values: Readonly<Record<string, string>>, own: Readonly<Record<string, string>>) {
+  return Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [
+      name,
+      Object.hasOwn(own, name) && own[name] === value ? AS_YOURS : value,
+    ]),
+  );
 }

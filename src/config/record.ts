@@ -124,7 +124,7 @@ export interface UntrustedServer {
 export interface UntrustedFile {
   /** As it was found. */
   readonly file: string;
-  /** Without symbolic links. With the hash it is the key of a consent. */
+  /** Its path in the project's folder, which is named without symbolic links. With the hash the key of a consent. */
   readonly realPath: string;
   /** Of the bytes that were parsed, hexadecimal. */
   readonly sha256: string;

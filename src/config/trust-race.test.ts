@@ -11,11 +11,12 @@ let reads = 0;
 
 vi.mock("node:fs", async (original) => {
   const fs = await original<typeof Fs>();
-  const readFileSync = (file: Fs.PathOrFileDescriptor, ...rest: never[]) => {
+  const openSync = (file: Fs.PathLike, flags: Fs.OpenMode) => {
     const next = String(file).endsWith(".mcp.json") ? contents[reads++ % contents.length] : undefined;
-    return next === undefined ? fs.readFileSync(file, ...rest) : Buffer.from(next);
+    if (next !== undefined) fs.writeFileSync(file, next);
+    return fs.openSync(file, flags);
   };
-  return { ...fs, readFileSync };
+  return { ...fs, openSync };
 });
 
 afterEach(removeHomes);

@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
 import { formatProblem } from "./problems.ts";
@@ -74,7 +74,8 @@ const MAX_CONTENTS = 50;
  * has it, also of a file that is gone. Returns the files that were forgotten; throws as `allowProject` does.
  */
 export function revoke(user: UserEnvironment, file?: string): string[] {
-  const wanted = file === undefined ? undefined : new Set([file, realPathOf(file)]);
+  const wanted =
+    file === undefined ? undefined : new Set([file, realPathOf(file), join(realPathOf(dirname(file)), basename(file))]);
   const forgotten = [...usable(user).keys()].filter((known) => wanted?.has(known) ?? true);
   if (forgotten.length > 0) {
     change(user, (store) => {
