@@ -1,9 +1,9 @@
-import { accessSync, constants, mkdirSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf } from "../error.ts";
 import { assertSound, EditError, type EntryEdit, editEntries, findEntries } from "./edit-entries.ts";
-import { decode, parseJson, readJsonFile } from "./json-file.ts";
+import { decode, parseBytes, parseJson, readBytes } from "./json-file.ts";
 import type { ConfigProblem, FilePosition } from "./record.ts";
 import { removeLeftovers, replaceFile, targetOf } from "./replace-file.ts";
 
@@ -45,7 +45,7 @@ export async function editConfig(file: string, edits: readonly EntryEdit[], sign
       throw new EditError("broken", `${file} is TOML; only JSON is edited, change it by hand.`);
     // Only what adds may create; there is nothing to lock or to remove beside a folder that is not there.
     if (edits.some(({ kind }) => kind === "put")) mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-    else if (readBytes(target) === undefined) editEntries(target, "", edits);
+    else if (readSound(target) === undefined) editEntries(target, "", edits);
     const unlock = await lock(target, signal);
     try {
       removeLeftovers(target, STALE_MS);
@@ -116,7 +116,7 @@ const SYSTEM_ERRORS: Readonly<Record<string, string>> = {
 
 /** `undefined` when another program has changed the file meanwhile. */
 function editOnce(target: string, edits: readonly EntryEdit[]): EditedFile | undefined {
-  const before = readBytes(target);
+  const before = readSound(target);
   const isUtf16 = before?.[0] === 0xff && before[1] === 0xfe;
   const hasMark = isUtf16 || (before?.[0] === 0xef && before[1] === 0xbb && before[2] === 0xbf);
   const text = before === undefined ? "" : decode(before);
@@ -125,7 +125,7 @@ function editOnce(target: string, edits: readonly EntryEdit[]): EditedFile | und
     assertWritable(target);
     const content = Buffer.from(`${hasMark ? "\ufeff" : ""}${edited}`, isUtf16 ? "utf16le" : "utf8");
     const isUnchanged = () => {
-      const now = readBytes(target);
+      const now = readSound(target);
       return before === undefined ? now === undefined : now !== undefined && before.equals(now);
     };
     if (!replaceFile(target, content, isUnchanged)) return undefined;
@@ -144,12 +144,12 @@ function positionIn(file: string, text: string, name: string): { position?: File
 }
 
 /** `undefined` for a file that does not exist. What reading it refuses (size, kind, encoding) is refused here too. */
-function readBytes(target: string): Buffer | undefined {
-  if (statSync(target, { throwIfNoEntry: false }) === undefined) return undefined;
+function readSound(target: string): Buffer | undefined {
   const problems: ConfigProblem[] = [];
-  readJsonFile(target, problems);
+  const bytes = readBytes(target, problems);
+  if (bytes !== undefined) parseBytes(target, bytes, problems);
   assertSound(problems);
-  return readFileSync(target);
+  return bytes;
 }
 
 /** A file without any permission to write is meant to stay as it is, also for the superuser and though its folder would allow it. */

@@ -35,7 +35,7 @@ export function readFile(file: string, problems: ConfigProblem[], parse: Parse):
 }
 
 /** The reading half of `readFile`, for whoever judges the very bytes that are parsed. */
-export function readBytes(file: string, problems: ConfigProblem[]): Uint8Array | undefined {
+export function readBytes(file: string, problems: ConfigProblem[]): Buffer | undefined {
   const start = { file, line: 1, column: 1 };
   try {
     // Asked before it is opened, since opening a device may already do something; and again of what was opened.
@@ -59,7 +59,7 @@ const TOO_LARGE = "This file is larger than 16 MiB, so it was not read.";
 const CHUNK_BYTES = 64 * 1024;
 
 /** All bytes, or `undefined` when there are more than `limit`, whatever size the file says: some say 0 and never end. */
-function readUpTo(handle: number, limit: number): Uint8Array | undefined {
+function readUpTo(handle: number, limit: number): Buffer | undefined {
   if (fstatSync(handle).size > limit) return undefined;
   const chunks: Uint8Array[] = [];
   for (let total = 0; total <= limit; ) {

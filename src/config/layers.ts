@@ -35,17 +35,16 @@ export function mergeLayers(layers: readonly Layer[]): Map<string, Entry> {
  * person's own one, never that of another project file: each file is allowed by itself, so what it makes of an entry
  * must not depend on what the others hold.
  */
-export function withProject(own: readonly Layer[], project: readonly Layer[]): Map<string, Entry> {
-  const base = mergeLayers(own);
-  const merged = new Map(base);
+export function withProject(own: Layer, project: readonly Layer[]): Map<string, Entry> {
+  const merged = new Map(own);
   for (const layer of project) {
-    for (const [name, entry] of layer) merged.set(name, onto(base.get(name), entry));
+    for (const [name, entry] of layer) merged.set(name, onto(own.get(name), entry));
   }
   return merged;
 }
 
 /** What an entry makes of the lower one of its name. */
-function onto(lower: Entry | undefined, entry: Entry): Entry {
+export function onto(lower: Entry | undefined, entry: Entry): Entry {
   return lower !== undefined && isOverride(entry) ? override(lower, entry) : entry;
 }
 

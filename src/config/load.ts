@@ -1,5 +1,5 @@
 import type { Entry } from "./entries.ts";
-import { readLayer, withProject } from "./layers.ts";
+import { mergeLayers, readLayer, withProject } from "./layers.ts";
 import { configPaths, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
@@ -32,7 +32,7 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
     withProject(
-      own[origin],
+      mergeLayers(own[origin]),
       allowed.flatMap((layer) => (layer.origin === origin ? [layer.entries] : [])),
     );
 

@@ -68,6 +68,6 @@ export function configPaths(user: UserEnvironment): ConfigPaths {
 
 /** Replaces a leading `~`, alone or before a separator. `~name` means another person's home and is left alone. */
 export function expandHome(path: string, home: string): string {
-  if (path === "~") return home;
-  return /^~[/\\]/.test(path) ? join(home, path.slice(2)) : path;
+  if (path === "~") return rooted(home);
+  return /^~[/\\]/.test(path) ? join(rooted(home), path.slice(2)) : path;
 }

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { parseBytes, readBytes } from "./json-file.ts";
-import { isOverride, type Layer, mergeLayers, withProject } from "./layers.ts";
+import { isOverride, type Layer, mergeLayers, onto } from "./layers.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
 import type { ConfigProblem, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
 import { readServer } from "./server.ts";
@@ -65,7 +65,7 @@ export interface OwnLayers {
   readonly settings: readonly Layer[];
 }
 
-/** What the files that are not allowed would do, each on top of those below it. Files without any effect are left out. */
+/** What the files that are not allowed would do, each on top of the person's own. Files without any effect are left out. */
 export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile[] {
   return layers
     .filter(({ state }) => state !== "allowed")
@@ -77,7 +77,6 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
   const { file, realPath, sha256, origin } = layer;
   const base = mergeLayers(own[origin]);
   const below = layers.slice(0, layers.indexOf(layer)).filter((each) => each.origin === origin);
-  const merged = withProject(own[origin], [layer.entries]);
   // The settings win over every mcp.json.
   const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
   const problems: ConfigProblem[] = [...layer.problems];
@@ -85,7 +84,7 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
   for (const [name, entry] of layer.entries) {
     const isOwn = base.has(name);
     const isTaken = isOwn || below.some(({ entries }) => entries.has(name));
-    const result = merged.get(name) ?? entry;
+    const result = onto(base.get(name), entry);
     if (isDisabled(result.fields) && !isTaken) continue;
     const server = readServer(result, origin, problems);
     const effect: UntrustedServer["effect"] = isDisabled(result.fields)

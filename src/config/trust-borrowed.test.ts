@@ -1,4 +1,5 @@
 import { symlinkSync } from "node:fs";
+import { userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { removeHomes, testHome } from "./config.fixture.ts";
@@ -87,6 +88,8 @@ it("a file that says it is empty and never ends is not read to its end", { skip:
 it("a home that is empty or relative makes no file of the current folder the person's own", () => {
   for (const home of ["", "."]) {
     const paths = configPaths({ env: {}, home });
+    const byTilde = agentDir({ env: { PI_CODING_AGENT_DIR: "~/a" }, home });
+    expect(byTilde).toBe(join(userInfo().homedir, "a"));
     expect([agentDir({ env: {}, home }), ...paths.mcpJson].every(isAbsolute)).toBe(true);
   }
 });
