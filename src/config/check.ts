@@ -7,7 +7,7 @@ import type { ConfigProblem, Origin, ServerConfig, ServerTarget } from "./record
 import { credentialsOf } from "./secrets.ts";
 import { readServer } from "./server.ts";
 import { secretsOf } from "./target-secrets.ts";
-import { holdsVariable } from "./variables.ts";
+import { commandOf, holdsVariable } from "./variables.ts";
 
 export interface CheckedFile {
   readonly file: string;
@@ -59,7 +59,8 @@ function originOf(file: string): Origin {
 export function plainSecrets(target: ServerTarget): string[] {
   const maps = target.kind === "stdio" ? { env: target.env } : { headers: target.headers };
   const secrets = new Set(secretsOf(target).flatMap(({ value, isSecret }) => (isSecret ? [value] : [])));
-  const isPlain = (value: string) => value !== "" && !holdsVariable(value, "all");
+  const isPlain = (value: string) =>
+    value !== "" && !holdsVariable(value, "all") && commandOf(value, "all") === undefined;
   const named = Object.entries(maps).flatMap(([field, map]) =>
     Object.entries(map)
       .filter(([, value]) => secrets.has(value) && isPlain(credentialsOf(value)))

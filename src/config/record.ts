@@ -28,6 +28,8 @@ export interface HttpTarget {
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A command that writes the token of the `Authorization` header. */
+  readonly bearerCommand?: string;
   /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
   readonly ca?: string;
   readonly cert?: string;
@@ -35,6 +37,16 @@ export interface HttpTarget {
 }
 
 export type ServerTarget = StdioTarget | HttpTarget;
+
+/** A value that is what a command writes. */
+export interface ValueCommand {
+  /** Where the output goes. */
+  readonly as: "variable" | "header";
+  /** Of the variable or the header. */
+  readonly name: string;
+  /** Without the sign that makes it one. Its variables are its own affair: they are in its environment. */
+  readonly command: string;
+}
 
 /** How much of a result a model sees. */
 export interface ResultLimit {
@@ -116,6 +128,8 @@ export interface UntrustedServer {
   readonly effect: "adds" | "replaces" | "changes" | "disables";
   /** What would be run or reached, as written; absent for one that is switched off or wrong. */
   readonly target?: ServerTarget;
+  /** What would be run for values of the target, as written. */
+  readonly commands: readonly ValueCommand[];
   /** What its process would inherit. */
   readonly inheritEnv: ServerPolicy["inheritEnv"];
 }

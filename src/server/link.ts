@@ -1,4 +1,3 @@
-import { expandTarget } from "../config/expand.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { createRedactor, type Redactor } from "../content/redact.ts";
 import { McpServerError, messageOf } from "../error.ts";
@@ -10,6 +9,7 @@ import { untilAborted } from "../protocol/pause.ts";
 import { type Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import { toServerError } from "./failure.ts";
+import { fillIn } from "./fill-in.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 import { isGone, mayReplay } from "./replay.ts";
 import { SleepDetector } from "./sleep-detector.ts";
@@ -197,7 +197,7 @@ export class Link {
     // Never two processes of one server, not even while the old one takes its time to end.
     await this.#ending;
     const config = this.#config;
-    const { target, secrets, unset, commands } = expandTarget(config.target, config.policy, this.#surroundings.env);
+    const { target, secrets, unset } = await fillIn(config, this.#surroundings, signal);
     const redact = {
       errors: createRedactor(secrets, "patterns"),
       results: createRedactor(secrets, config.policy.redactResults),
@@ -210,7 +210,6 @@ export class Link {
       return transport;
     };
     try {
-      if (commands.length > 0) throw new Error(commandRefusal(commands, config));
       const connection = await connect(open, {
         protocolVersion: config.policy.protocolVersion,
         clientInfo: CLIENT_INFO,
@@ -278,10 +277,4 @@ export class Link {
   #failure(category: McpServerError["category"], text: string): McpServerError {
     return new McpServerError(this.#config.name, category, `MCP server \`${this.#config.name}\`: ${text}`);
   }
-}
-
-/** Sent as it stands, such a value would be a wrong password at best. */
-function commandRefusal(names: readonly string[], { source: { file, line } }: ServerConfig): string {
-  const list = names.map((name) => `"${name}"`).join(", ");
-  return `the value of ${list} is a command ("!…"), and commands in a configuration are not run. Set a variable to its output and write "\${NAME}" for the value, in ${file}:${line}`;
 }

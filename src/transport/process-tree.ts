@@ -24,6 +24,8 @@ export interface SpawnOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
+  /** On Windows the arguments are a command line already, and are not quoted. */
+  verbatim?: boolean;
 }
 
 /** Every tree started here and not yet seen to be gone: what an exit hook has to end. */
@@ -42,6 +44,7 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
     env: options.env,
     stdio: ["pipe", "pipe", "pipe"],
     detached: !isWindows,
+    windowsVerbatimArguments: options.verbatim ?? false,
     windowsHide: true,
   });
   if (child.pid !== undefined) living.add(child.pid);

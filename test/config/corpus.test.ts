@@ -29,6 +29,7 @@ function lineOf({ name, target, exposure, policy }: ServerConfig): string {
   } else {
     parts.push(target.url);
     if (Object.keys(target.headers).length > 0) parts.push(JSON.stringify(target.headers));
+    if (target.bearerCommand !== undefined) parts.push(`token of ${target.bearerCommand}`);
     if (target.ca !== undefined) parts.push(`ca ${target.ca}`);
   }
   if (exposure === "direct") parts.push("direct");

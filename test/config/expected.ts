@@ -233,9 +233,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "opencode-own-file.json": ['1:3 warning This file has no "mcpServers", under which servers stand.'],
   "pi-command-values.json": [
     'vault = stdio vault-server {"TOKEN":"!pass show hunter2","SHOUT":"$!hello","ALSO":"!!hello"}',
-    'web = http https://web.example/mcp {"Authorization":"!security find hunter2"}',
-    '5:25 warning Server "vault": the value of "TOKEN" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
-    '7:63 warning Server "web": the value of "bearerToken" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
+    "web = http https://web.example/mcp token of security find hunter2",
   ],
   "pi-http.json": [
     "deferred = http https://later.example/mcp",

@@ -55,11 +55,14 @@ export function trapFiles({ program, name, url, variable }: Traps): Record<strin
   const read = `\${${variable}}`;
   const entry = (n: number) => ({
     [`run-${n}`]: { command: program, args: [`run-${n}`, read], exposure: "direct", lifecycle: "keep-alive" },
-    [`path-${n}`]: { command: name, args: [`path-${n}`], env: { A: read }, lifecycle: "eager", directTools: true },
+    [`path-${n}`]: { command: name, args: [`path-${n}`], env: { A: read, B: `!${name} env-${n}` }, lifecycle: "eager" },
     [`shell-${n}`]: { command: "sh", args: ["-c", `${program} shell-${n}`], exposure: "direct" },
     [`web-${n}`]: { url: `${url}/${n}`, headers: { Authorization: `Bearer ${read}` }, exposure: "direct" },
     [`sse-${n}`]: { type: "sse", url: `${url}/sse-${n}?k=${read}`, exposure: "direct" },
-    [`helper-${n}`]: { url: `${url}/helper-${n}`, headers: { "X-A": `!${program} helper-${n}` }, exposure: "direct" },
+    [`helper-${n}`]: {
+      ...{ url: `${url}/helper-${n}`, directTools: true, bearerToken: `!${name} token-${n}; ${name}` },
+      headers: { "X-A": `!${program} helper-${n}` },
+    },
   });
   const list = Object.entries(entry(3)).map(([key, value]) => ({ name: key, ...value }));
   return {
