@@ -110,6 +110,20 @@ describe("what a person is shown", () => {
     expect(lines.join("\n")).not.toContain("mine");
   });
 
+  it("is which tools are left of a server, which an entry may change", () => {
+    const home = testHome();
+    home.write(".pi/agent/mcp.json", { mcpServers: { s: { command: "x", excludeTools: ["rm"] } } });
+    home.write("project/.mcp.json", { mcpServers: { s: { includeTools: ["*", "a b"], disabledTools: [] } } });
+    const { untrusted } = loadConfig({ env: {}, home: home.home, cwd: join(home.home, "project") });
+    expect(untrusted?.flatMap((file) => describeUntrustedFile(file).split("\n"))).toContain(
+      '    has of its tools only: "*" "a b"',
+    );
+    expect(shown({ s: { command: "x", excludeTools: ["rm"], includeTools: [] } }).slice(-3, -1)).toEqual([
+      "    has of its tools only: none",
+      "    has none of the tools: rm",
+    ]);
+  });
+
   it("names a variable in whatever way it is written", () => {
     const args = ["$A", "${B}", "${C:-x}", "${env:D}", "$env:E", "{env:F}", "$5", "$", "A$$"];
     expect(shown({ s: { command: "x", args } })).toContain("    reads from your environment: A, B, C, D, E, F");

@@ -1,4 +1,4 @@
-import type { ServerTarget, UntrustedFile, UntrustedServer, ValueCommand } from "./record.ts";
+import type { ServerTarget, ToolFilter, UntrustedFile, UntrustedServer, ValueCommand } from "./record.ts";
 
 /**
  * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
@@ -22,7 +22,11 @@ const RISK =
 function describeServer(server: UntrustedServer): string[] {
   const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
   if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
-  const lines = [...describeTarget(server.target, server), ...server.commands.map(describeCommand)];
+  const lines = [
+    ...describeTarget(server.target, server),
+    ...server.commands.map(describeCommand),
+    ...describeFilter(server.tools),
+  ];
   return [head, ...lines.map((line) => `    ${line}`)];
 }
 
@@ -32,6 +36,15 @@ const EFFECTS: Readonly<Record<UntrustedServer["effect"], string>> = {
   changes: " (changes a server of this name; this is how it would be)",
   disables: " (switches off a server of this name)",
 };
+
+/** An entry may change which tools of a server of the person's own there are. */
+function describeFilter(tools: ToolFilter | undefined): string[] {
+  const list = (names: readonly string[]) => (names.length === 0 ? "none" : names.map(exact).join(" "));
+  return [
+    ...(tools?.include === undefined ? [] : [`has of its tools only: ${list(tools.include)}`]),
+    ...(tools === undefined || tools.exclude.length === 0 ? [] : [`has none of the tools: ${list(tools.exclude)}`]),
+  ];
+}
 
 /** Before each start of the server. It is a command of the person's computer, not of the server's process. */
 function describeCommand({ as, name, command }: ValueCommand): string {

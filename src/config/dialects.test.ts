@@ -56,7 +56,7 @@ describe("both dialects of pi", () => {
   it("are accepted without a word: the adapter's", () => {
     const common = {
       ...{ lifecycle: "keep-alive", idleTimeout: 10, requestTimeoutMs: 60_000, directTools: ["a"], debug: false },
-      ...{ includeTools: ["a*"], excludeTools: ["b"], allowedTools: ["c"], disabled: false, toolPrefix: "short" },
+      ...{ includeTools: ["a*"], excludeTools: ["b"], disabled: false, toolPrefix: "short" },
       ...{ exposeResources: true, inheritEnv: false },
     };
     const { server, problems } = read({ ...common, command: "x" });

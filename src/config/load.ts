@@ -5,6 +5,7 @@ import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
+import { withDirectToolsOf } from "./tool-filter.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
 
 /** Where servers are looked for. */
@@ -45,7 +46,10 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
   }
   const untrusted = describeUntrusted(project, own);
   return {
-    servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    servers: withDirectToolsOf(
+      place.env,
+      [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ),
     problems,
     ...(untrusted.length > 0 && { untrusted }),
   };

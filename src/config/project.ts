@@ -103,6 +103,7 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
       effect,
       commands: shown ? valueCommands(shown, ORIGINS[origin].variableForms) : [],
       inheritEnv: server?.policy.inheritEnv ?? "all",
+      ...(server?.tools && { tools: server.tools }),
       ...(shown && { target: shown }),
     });
   }

@@ -90,6 +90,14 @@ export interface ServerPolicy {
   readonly showTarget: boolean;
 }
 
+/** Tools by name; `*` in a name stands for any characters. */
+export interface ToolFilter {
+  /** Only these; absent: all. */
+  readonly include?: readonly string[];
+  /** None of these, though they are included. */
+  readonly exclude: readonly string[];
+}
+
 /** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
 export interface ServerConfig {
   readonly name: string;
@@ -99,6 +107,10 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
+  /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
+  readonly directTools?: readonly string[];
+  /** Which of the server's tools there are, for everybody and everything; absent: all. */
+  readonly tools?: ToolFilter;
 }
 
 /** Something wrong in a configuration file. The rest of the file works. */
@@ -130,6 +142,8 @@ export interface UntrustedServer {
   readonly target?: ServerTarget;
   /** What would be run for values of the target, as written. */
   readonly commands: readonly ValueCommand[];
+  /** Which of its tools there would be; absent: all. */
+  readonly tools?: ToolFilter;
   /** What its process would inherit. */
   readonly inheritEnv: ServerPolicy["inheritEnv"];
 }

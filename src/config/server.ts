@@ -5,6 +5,7 @@ import { ORIGINS } from "./origins.ts";
 import { readExposure, readPolicy } from "./policy.ts";
 import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
 import { readTarget } from "./target.ts";
+import { readToolFilter } from "./tool-filter.ts";
 
 /**
  * One entry as a server, or `undefined` when it is switched off (silently) or wrong (with located problems, all that
@@ -16,10 +17,11 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const target = readTarget(reader, ORIGINS[origin].variableForms);
   const policy = readPolicy(reader, ORIGINS[origin]);
   const exposure = readExposure(reader);
+  const tools = readToolFilter(reader);
   checkFields(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");
   if (target === undefined || reader.failed) return undefined;
-  return { name: entry.name, origin, source: entry.source, target, policy, exposure };
+  return { name: entry.name, origin, source: entry.source, target, policy, ...exposure, ...(tools && { tools }) };
 }
