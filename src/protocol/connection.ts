@@ -1,5 +1,6 @@
 import type { TransportError } from "../transport/transport.ts";
 import type { ClientHandlers } from "./handlers.ts";
+import type { ListLimit } from "./list.ts";
 import type {
   CallToolResult,
   Completion,
@@ -45,6 +46,11 @@ export interface McpConnection {
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
   listTools(options: ConnectionRequest): Promise<Listing<ToolDefinition>>;
+  /**
+   * One tool by its name, without the whole list; `undefined` when there is none. Only of servers that offer it: an
+   * extension of theirs, `tools/search` with `{name}`, answered by `{tools}`.
+   */
+  findTool?(name: string, options: ConnectionRequest): Promise<ToolDefinition | undefined>;
   callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult>;
   listResources(options: ConnectionRequest): Promise<Listing<Resource>>;
   listResourceTemplates(options: ConnectionRequest): Promise<Listing<ResourceTemplate>>;
@@ -72,6 +78,7 @@ export interface ConnectOptions {
   clientInfo: { readonly name: string; readonly version: string };
   /** Limit of the whole start, milliseconds. */
   timeoutMs: number;
+  listLimit?: ListLimit;
   handlers: ClientHandlers;
   /** What the server was last time: saves the probe, and is tried anew when the server contradicts it. */
   knownEra?: Era | undefined;
