@@ -1,6 +1,5 @@
 import type { TransportError } from "../transport/transport.ts";
 import type { ClientHandlers } from "./handlers.ts";
-import type { ListLimit } from "./list.ts";
 import type {
   CallToolResult,
   Completion,
@@ -30,6 +29,12 @@ export interface Listing<T> {
   readonly complete: boolean;
   /** What was mended, dropped or cut, one sentence each; holds server text, cleaned by whoever shows it. */
   readonly notices: readonly string[];
+}
+
+/** What one listing may hold: an end for a list that has none. */
+export interface ListLimit {
+  readonly maxItems: number;
+  readonly maxPages: number;
 }
 
 /** Handshake of revisions up to 2025-11-25, or the envelope of 2026-07-28. */

@@ -1,11 +1,5 @@
-import type { Listing } from "./connection.ts";
+import type { Listing, ListLimit } from "./connection.ts";
 import type { JsonObject } from "./types.ts";
-
-/** What one listing may hold: an end for a list that has none. */
-export interface ListLimit {
-  readonly maxItems: number;
-  readonly maxPages: number;
-}
 
 export interface Decoded<T> {
   readonly item?: T;

@@ -1,5 +1,5 @@
 import { announcedLists, type ChangingList } from "./client-side.ts";
-import type { ConnectionRequest, Listing, McpConnection } from "./connection.ts";
+import type { ConnectionRequest, Listing, ListLimit, McpConnection } from "./connection.ts";
 import { decodeCallResult } from "./decode/call-result.ts";
 import { decodeCompletion } from "./decode/completion.ts";
 import { isObject } from "./decode/fields.ts";
@@ -9,7 +9,7 @@ import { decodeTool } from "./decode/tool.ts";
 import { CODE, RpcError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { acceptsToolTasks, taskParameter } from "./legacy-task.ts";
-import { type Decoded, type ListLimit, listAll } from "./list.ts";
+import { type Decoded, listAll } from "./list.ts";
 import { type Mirror, mirrorHeaders, readMirror } from "./mirror.ts";
 import { pause } from "./pause.ts";
 import { ResponseCache } from "./response-cache.ts";
