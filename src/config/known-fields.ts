@@ -42,7 +42,17 @@ const ACTS: readonly string[] = [
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
   ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
-  ...["maxResultBytes", "maxResultLines", "framing", "shutdown", "inheritEnv", "stopContainer", "offersRoots"],
+  ...[
+    "maxResultBytes",
+    "maxResultLines",
+    "maxListItems",
+    "maxListPages",
+    "framing",
+    "shutdown",
+    "inheritEnv",
+    "stopContainer",
+    "offersRoots",
+  ],
 ];
 
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {

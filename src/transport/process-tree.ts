@@ -2,6 +2,7 @@ import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_pr
 import { readdirSync, readFileSync } from "node:fs";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
+import { Watchdog } from "./watchdog.ts";
 
 /** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */
 export interface Grace {
@@ -26,10 +27,19 @@ export interface SpawnOptions {
   cwd: string | undefined;
   /** On Windows the arguments are a command line already, and are not quoted. */
   verbatim?: boolean;
+  /** Told of each process, and when nothing is left of it and its group. */
+  record?: ProcessRecord | undefined;
+}
+
+export interface ProcessRecord {
+  started(pid: number): void;
+  ended(pid: number): void;
 }
 
 /** Every tree started here and not yet seen to be gone: what an exit hook has to end. */
-const living = new Set<number>();
+const living = new Map<number, ProcessRecord | undefined>();
+/** For the end that runs no hook. */
+const watchdog = new Watchdog();
 let hooksInstalled = false;
 
 /**
@@ -47,7 +57,11 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
     windowsVerbatimArguments: options.verbatim ?? false,
     windowsHide: true,
   });
-  if (child.pid !== undefined) living.add(child.pid);
+  if (child.pid !== undefined) {
+    living.set(child.pid, options.record);
+    options.record?.started(child.pid);
+    watchdog.guard(living.keys());
+  }
   return child;
 }
 
@@ -70,7 +84,9 @@ export async function endTree(child: ChildProcess, grace: Grace): Promise<void> 
     else signalGroup(pid, "SIGKILL");
     await gone(child, pid, KILL_MS);
   }
+  living.get(pid)?.ended(pid);
   living.delete(pid);
+  watchdog.guard(living.keys());
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
 }
 
@@ -162,11 +178,12 @@ const TASKKILL_OPTIONS = { windowsHide: true, stdio: "ignore" } as const;
 
 /** For an exit hook, so it waits for nothing but what Windows does through another program. */
 function killLiving(): void {
-  for (const pid of living) {
+  for (const pid of living.keys()) {
     if (isWindows) spawnSync("taskkill", taskkillArgs(pid), TASKKILL_OPTIONS);
     else signalGroup(pid, "SIGKILL");
   }
   living.clear();
+  watchdog.guard([]);
 }
 
 /**
