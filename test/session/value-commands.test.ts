@@ -136,6 +136,30 @@ test("a caller that goes away leaves the command to those who wait", async () =>
   expect(server.starts()).toHaveLength(1);
 });
 
+test("[E205] the command of a server is no shell's: what a shell would obey are letters of a name or an argument", async () => {
+  await using home = await temporaryHome({ env: { SECRET: "s3cr3t-value" } });
+  const server = await fakeStdio(home);
+  const evil = [";", "|", "&&", "$(touch X)", "`touch X`", ">X", "*", "a b"];
+  home.write({
+    settings: {
+      mcpServers: [
+        server.entry("fake", { args: [...server.args, ...evil] }),
+        { name: "one", command: "echo $SECRET" },
+        { name: "two", command: `${server.command} > X` },
+      ],
+    },
+  });
+  await using session = sessionOf(home);
+  await mcp(session, call);
+  expect(server.launches()[0]?.args).toEqual(evil);
+  for (const name of ["one", "two"]) {
+    const { text } = await mcp(session, { ...call, server: name });
+    expect(text).toContain("its command (or working directory) was not found");
+    expect(text).not.toContain("s3cr3t");
+  }
+  expect(existsSync(`${home.cwd}/X`)).toBe(false);
+});
+
 test("an exclamation mark in settings.json is one", async () => {
   await using home = await temporaryHome();
   const server = await fakeStdio(home);

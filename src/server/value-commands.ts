@@ -1,0 +1,101 @@
+import { expandTarget } from "../config/expand.ts";
+import { isHeaderValue } from "../config/headers.ts";
+import type { ServerConfig, ValueCommand } from "../config/record.ts";
+import { createRedactor } from "../content/redact.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { type ErrorCategory, McpServerError } from "../error.ts";
+import type { Surroundings } from "./open-transport.ts";
+import { CommandFailure, runCommand } from "./run-command.ts";
+
+/** The end of what a failed command said. */
+const LAST_WORDS_CHARS = 300;
+
+type Values = [ValueCommand, ...ValueCommand[]];
+
+/**
+ * Runs the commands of a server that is being started, side by side and each text once, in the session's folder with the
+ * session's environment; gives what they write, by the command. Their limit is their own, since what a person's password
+ * store takes is not the server's time. Rejects with an McpServerError that names the value, and neither what was run
+ * nor what was written; by then every command has ended.
+ */
+export async function runValueCommands(
+  config: ServerConfig,
+  values: readonly ValueCommand[],
+  { env, cwd }: Surroundings,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, string>> {
+  const over = new AbortController();
+  const options = { env, cwd, signal: AbortSignal.any([signal, over.signal]) };
+  const outputs = new Map<string, string>();
+  const failures: { value: ValueCommand; failure: CommandFailure }[] = [];
+
+  async function fill(command: string, values: Values): Promise<void> {
+    let [value] = values;
+    try {
+      const output = await runCommand(command, options);
+      for (value of values) mustFit(output, value);
+      outputs.set(command, output);
+    } catch (error) {
+      failures.push({ value, failure: error as CommandFailure });
+      over.abort();
+    }
+  }
+
+  const commands = new Map<string, Values>();
+  for (const value of values) {
+    const same = commands.get(value.command);
+    if (same === undefined) commands.set(value.command, [value]);
+    else same.push(value);
+  }
+  await Promise.all([...commands].map(([command, same]) => fill(command, same)));
+  const [first] = failures;
+  if (first === undefined) return outputs;
+  const known = new Map([...commands.keys()].map((command) => [command, outputs.get(command) ?? ""]));
+  throw toError(config, first.value, first.failure, redactorFor(config, env, known, first.failure.stdout));
+}
+
+/** Takes out of a failed command's words what is configured, what the others wrote, and what it had written itself. */
+function redactorFor(
+  { target, policy }: ServerConfig,
+  env: NodeJS.ProcessEnv,
+  outputs: ReadonlyMap<string, string>,
+  stdout: string,
+): (text: string) => string {
+  const { secrets } = expandTarget(target, policy, env, outputs);
+  const written = [stdout, ...stdout.split(/[\r\n]+/)].filter((text) => text.trim() !== "");
+  const hidden = written.map((value) => ({ value, isSecret: true }));
+  return createRedactor([...secrets, ...hidden], "patterns").text;
+}
+
+/** What neither a header nor the environment of a process can carry would fail later, in words that may hold it. */
+function mustFit(output: string, { as }: ValueCommand): void {
+  if (output.includes("\0")) throw new CommandFailure("failed", "wrote a NUL character");
+  if (as === "header" && !isHeaderValue(output)) {
+    throw new CommandFailure("failed", "wrote more than one line, or another character that headers cannot carry");
+  }
+}
+
+const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {
+  failed: "other",
+  timeout: "timeout",
+  cancelled: "cancelled",
+};
+
+function toError(
+  { name: server, source }: ServerConfig,
+  { as, name }: ValueCommand,
+  { reason, message, stderr }: CommandFailure,
+  redact: (text: string) => string,
+): McpServerError {
+  if (reason === "cancelled") {
+    return new McpServerError(server, "cancelled", `MCP server \`${server}\`: the request was cancelled`);
+  }
+  // Redacted before it is cut, or half a secret would be left that nobody recognises.
+  const words = [...sanitizeLine(redact(sanitizeText(stderr)), Number.POSITIVE_INFINITY)]
+    .slice(-LAST_WORDS_CHARS)
+    .join("");
+  const said = words === "" ? "" : `, saying: ${words.replace(/[.\s]+$/, "")}`;
+  const where = `Check it in ${source.file}:${source.line}`;
+  const text = `the command ("!…") for the ${as} "${sanitizeLine(name, 100)}" ${message}${said}. ${where}`;
+  return new McpServerError(server, CATEGORIES[reason], `MCP server \`${server}\` failed to initialize: ${text}`);
+}
