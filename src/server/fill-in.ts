@@ -1,6 +1,7 @@
 import { type ExpandedTarget, expandTarget, valueCommands } from "../config/expand.ts";
 import type { ServerConfig } from "../config/record.ts";
 import type { Surroundings } from "./open-transport.ts";
+import { runValueCommands } from "./value-commands.ts";
 
 /**
  * The target of a server that is being started: its commands (`!command`) run and its variables filled in. Nothing is kept
@@ -14,7 +15,6 @@ export async function fillIn(
   const { target, policy } = config;
   const values = valueCommands(target, policy.variableForms);
   if (values.length === 0) return expandTarget(target, policy, surroundings.env);
-  const { runValueCommands } = await import("./value-commands.ts");
   const outputs = await runValueCommands(config, values, surroundings, signal);
   return expandTarget(target, policy, surroundings.env, outputs);
 }

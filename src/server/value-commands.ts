@@ -5,7 +5,7 @@ import { createRedactor } from "../content/redact.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError } from "../error.ts";
 import type { Surroundings } from "./open-transport.ts";
-import { CommandFailure, runCommand } from "./run-command.ts";
+import type { CommandFailure } from "./run-command.ts";
 
 /** The end of what a failed command said. */
 const LAST_WORDS_CHARS = 300;
@@ -24,6 +24,8 @@ export async function runValueCommands(
   { env, cwd }: Surroundings,
   signal: AbortSignal,
 ): Promise<ReadonlyMap<string, string>> {
+  // With all it takes to start processes, which a session without any has no need of.
+  const { CommandFailure, runCommand } = await import("./run-command.ts");
   const over = new AbortController();
   const options = { env, cwd, signal: AbortSignal.any([signal, over.signal]) };
   const outputs = new Map<string, string>();
@@ -33,7 +35,10 @@ export async function runValueCommands(
     let [value] = values;
     try {
       const output = await runCommand(command, options);
-      for (value of values) mustFit(output, value);
+      for (value of values) {
+        const misfit = misfitOf(output, value);
+        if (misfit !== undefined) throw new CommandFailure("failed", misfit);
+      }
       outputs.set(command, output);
     } catch (error) {
       failures.push({ value, failure: error as CommandFailure });
@@ -68,11 +73,10 @@ function redactorFor(
 }
 
 /** What neither a header nor the environment of a process can carry would fail later, in words that may hold it. */
-function mustFit(output: string, { as }: ValueCommand): void {
-  if (output.includes("\0")) throw new CommandFailure("failed", "wrote a NUL character");
-  if (as === "header" && !isHeaderValue(output)) {
-    throw new CommandFailure("failed", "wrote more than one line, or another character that headers cannot carry");
-  }
+function misfitOf(output: string, { as }: ValueCommand): string | undefined {
+  if (output.includes("\0")) return "wrote a NUL character";
+  if (as === "variable" || isHeaderValue(output)) return undefined;
+  return "wrote more than one line, or another character that headers cannot carry";
 }
 
 const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {

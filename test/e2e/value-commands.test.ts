@@ -2,9 +2,8 @@ import { existsSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { fakeStdio } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
-import { NODES, runCli, startCli } from "../ground/run-cli.ts";
+import { NODES, runCli } from "../ground/run-cli.ts";
 import { setTraps } from "../ground/trap.ts";
-import { until } from "../ground/wait.ts";
 
 describe.each(NODES)("on $name", ({ node }) => {
   test("a value that is a command is run for a call, and by no other command", async () => {
@@ -41,20 +40,6 @@ describe.each(NODES)("on $name", ({ node }) => {
     expect([call.code, call.stdout]).toEqual([0, expect.stringContaining("[REDACTED]")]);
     expect(server.launches()[0]?.env.TOKEN).toBe("s3cr3t-0utput");
     expect(traps.sprung()).toEqual([]);
-  });
-
-  test.each(["SIGINT", "SIGKILL"] as const)("a command ends with an agent that is ended by %s", async (signal) => {
-    await using home = await temporaryHome();
-    const server = await fakeStdio(home);
-    const mark = home.path("mark");
-    const env = { TOKEN: `!touch ${mark}; sleep 300 & sleep 300` };
-    home.write({ mcp: { mcpServers: { fake: { command: server.command, args: server.args, env } } } });
-    const { child, ended } = startCli(node, home, ["call", "fake", "echo"]);
-    await until("the command", () => (existsSync(mark) ? true : undefined));
-    child.kill(signal);
-    expect((await ended).stdout).toBe("");
-    expect(server.starts()).toEqual([]);
-    // The home complains of what is still there after five seconds.
   });
 
   test("a command over its ten seconds fails the start by name and place, and is gone with what it started", async () => {

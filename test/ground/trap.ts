@@ -25,7 +25,7 @@ export async function setTraps(home: Home): Promise<Traps> {
   const mark = home.path("sprung");
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "trap-program");
-  writeFileSync(program, `#!/bin/sh\necho "ran $* $TRAP_SECRET" >> ${mark}\n`);
+  writeFileSync(program, `#!/bin/sh\necho "ran $* $TRAP_SECRET" >> ${mark}\necho sprung\n`);
   chmodSync(program, 0o755);
   const reached: string[] = [];
   const server = createServer((request, response) => {
@@ -60,7 +60,7 @@ export function trapFiles({ program, name, url, variable }: Traps): Record<strin
     [`web-${n}`]: { url: `${url}/${n}`, headers: { Authorization: `Bearer ${read}` }, exposure: "direct" },
     [`sse-${n}`]: { type: "sse", url: `${url}/sse-${n}?k=${read}`, exposure: "direct" },
     [`helper-${n}`]: {
-      ...{ url: `${url}/helper-${n}`, directTools: true, bearerToken: `!${name} token-${n}; ${name}` },
+      ...{ url: `${url}/helper-${n}`, directTools: true, bearerToken: `!${name} token-${n} | cat` },
       headers: { "X-A": `!${program} helper-${n}` },
     },
   });
