@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
+import { plainSecrets } from "./check.ts";
 import { brief, documentOf, MCP_JSON, removeHomes, SETTINGS, testHome } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { FIELD_ALIASES, KNOWN_FIELDS } from "./known-fields.ts";
@@ -245,6 +246,12 @@ describe("a command for a value", () => {
     expect(read({ url: "https://h/", bearerToken: "!!pass" }).server?.target).toMatchObject({
       headers: { Authorization: "Bearer !pass" },
     });
+  });
+
+  it("is no secret that somebody has written down", () => {
+    const stdio = { kind: "stdio", command: "x", args: [] } as const;
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!pass show x" } })).toEqual([]);
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!!pass" } })).toHaveLength(1);
   });
 
   it("names one", () => {

@@ -10,6 +10,9 @@ import type { CommandFailure } from "./run-command.ts";
 /** The end of what a failed command said. */
 const LAST_WORDS_CHARS = 300;
 
+/** More are more than a computer does at once, and a password store may answer one at a time anyway. */
+const MAX_AT_ONCE = 8;
+
 type Values = [ValueCommand, ...ValueCommand[]];
 
 /**
@@ -52,7 +55,11 @@ export async function runValueCommands(
     if (same === undefined) commands.set(value.command, [value]);
     else same.push(value);
   }
-  await Promise.all([...commands].map(([command, same]) => fill(command, same)));
+  const waiting = [...commands];
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await fill(...next);
+  };
+  await Promise.all(Array.from({ length: MAX_AT_ONCE }, work));
   const [first] = failures;
   if (first === undefined) return outputs;
   const known = new Map([...commands.keys()].map((command) => [command, outputs.get(command) ?? ""]));

@@ -67,6 +67,27 @@ test("commands of one server run side by side", async () => {
   expect((await mcp(session, call)).isError).toBe(false);
 });
 
+test("a server may have many commands; one that fails ends them all", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home);
+  const names = Array.from({ length: 30 }, (_, n) => `V${n}`);
+  const env = Object.fromEntries(names.map((name) => [name, `!echo ${name} value`]));
+  const bad = { ...env, BAD: "!exit 1" };
+  const entry = { command: server.command, args: server.args };
+  home.write({ mcp: { mcpServers: { fake: { ...entry, env }, bad: { ...entry, env: bad } } } });
+  const warnings: Error[] = [];
+  const warned = (warning: Error) => void warnings.push(warning);
+  process.on("warning", warned);
+  await using session = sessionOf(home);
+  expect((await mcp(session, call)).isError).toBe(false);
+  const launched = server.launches()[0]?.env;
+  expect(names.map((name) => launched?.[name])).toEqual(names.map((name) => `${name} value`));
+  expect((await mcp(session, { ...call, server: "bad" })).text).toContain('for the variable "BAD" ended with code 1');
+  process.off("warning", warned);
+  expect(warnings).toEqual([]);
+  expect(server.starts()).toHaveLength(1);
+});
+
 test("a command that fails is one error with the name and the place, and the server is not started", async () => {
   await using home = await temporaryHome();
   const server = await fakeStdio(home);
