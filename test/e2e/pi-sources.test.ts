@@ -134,6 +134,20 @@ describe.each(HOSTS)("$name", (host) => {
     expect(cut?.text.length).toBeLessThan(2_000);
   });
 
+  test("[S2-64] a first turn that is to wait for a moment only does not wait for the start to fail", async () => {
+    await using model = await scriptedModel([{ say: "hi" }]);
+    await using home = await temporaryHome({ model });
+    const { command, args } = await fakeStdio(home, { on: { "*": { silent: true } } });
+    const env = {
+      PI_ACP_MCP_SERVERS: JSON.stringify([{ name: "dead", command, args, env: [] }]),
+      PI_MCP_START_TIMEOUT: "8",
+      PI_MCP_FIRST_TURN_WAIT: "0.5",
+    };
+    const run = await runPi(host, home, { mode: "print", prompt: "go", extension: EXTENSION, env });
+    // With the usual wait the failure would have been said before the turn.
+    expect([run.code, run.stdout.trim(), wordsOfItsOwn(run.stderr)]).toEqual([0, "hi", []]);
+  });
+
   test("--mcp-config adds servers for this run, and with --strict-mcp-config they are all there is", async () => {
     for (const isStrict of [false, true]) {
       await using model = await scriptedModel([callMcp({ action: "list_servers" }), { say: "ok" }]);
