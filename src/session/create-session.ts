@@ -7,6 +7,7 @@ import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import { withoutHandedOver } from "../server/environment.ts";
 import type { Surroundings } from "../server/open-transport.ts";
+import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
@@ -17,6 +18,7 @@ import type { McpSession, ServerStatus } from "./session.ts";
  */
 export function createSession(config: LoadedConfig, given: Surroundings, port: ServerPort = {}): McpSession {
   const surroundings = { ...given, env: withoutHandedOver(given.env) };
+  endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
   const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));
