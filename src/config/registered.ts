@@ -1,4 +1,5 @@
 import { type Entry, readEntries } from "./entries.ts";
+import type { JsonDocument } from "./json-file.ts";
 import { isOverride, type Layer, onto } from "./layers.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem } from "./record.ts";
@@ -17,11 +18,25 @@ export interface RegisteredServer {
 export function readRegistered(servers: readonly RegisteredServer[], problems: ConfigProblem[]): Layer {
   const entries = new Map<string, Entry>();
   for (const { name, config, extensionPath } of servers) {
-    const document = documentOfValue(extensionPath, { mcpServers: { [name]: config } });
+    const document = treeOf(extensionPath, { mcpServers: { [name]: config } });
+    if (document === undefined) {
+      const message = `Server ${quote(name)}: what the extension registers is nested too deeply to be read.`;
+      problems.push({ file: extensionPath, line: 1, column: 1, severity: "error", server: name, message });
+      continue;
+    }
     const read = readEntries({ ...document, layer: "extension" }, problems);
     for (const entry of read.values()) entries.set(entry.name, entry);
   }
   return entries;
+}
+
+/** `undefined` for what is nested beyond the stack. */
+function treeOf(file: string, value: unknown): JsonDocument | undefined {
+  try {
+    return documentOfValue(file, value);
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -188,7 +188,13 @@ describe("what other extensions register", () => {
 
   it("costs only itself when it is wrong", () => {
     const home = testHome();
-    const wrong = [null, 5, { command: 5 }, { command: "x", args: [{}] }, { url: "nowhere" }];
+    const deep: unknown[] = [];
+    for (let level = 0, inner = deep; level < 100_000; level++) {
+      const next: unknown[] = [];
+      inner.push(next);
+      inner = next;
+    }
+    const wrong = [{ env: deep }, null, 5, { command: 5 }, { command: "x", args: [{}] }, { url: "nowhere" }];
     const list = wrong.map((config, index) => ({ name: `w${index}`, config, extensionPath: "/e.js" }));
     const loaded = load(home, { registered: [...list, ...registered] });
     expect(lines(loaded)).toEqual(["jira mcpjson https://jira/mcp"]);

@@ -112,6 +112,12 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
     expect(stdout).toContain("read    PI_ACP_MCP_SERVERS\n");
     expect(stdout).toContain("docs  http\n  PI_ACP_MCP_SERVERS:1:1\n");
     expect((await cli(node, home, "get", "docs")).stderr).toContain("it comes from PI_ACP_MCP_SERVERS");
+    expect(await cli(node, home, "remove", "docs")).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining(
+        'no server "docs". It comes from PI_ACP_MCP_SERVERS, which is not edited from here.',
+      ),
+    });
     expect((await cli(node, home, "list", "--strict-mcp-config")).stdout).toMatch(/^No MCP servers are configured/);
     expect(stdout + JSON.stringify(await config(node, home))).not.toContain("hunter2");
   });

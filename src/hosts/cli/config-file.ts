@@ -71,7 +71,9 @@ export async function edit(file: string, edits: readonly EntryEdit[], signal: Ab
 
 function elsewhere(name: string): string {
   const source = serverInUse(name)?.source;
-  return source === undefined ? "" : ` It is in ${source.file}:${source.line}: add --file ${source.file}`;
+  if (source === undefined) return "";
+  if (!existsSync(source.file)) return ` It comes from ${source.file}, which is not edited from here.`;
+  return ` It is in ${source.file}:${source.line}: add --file ${source.file}`;
 }
 
 /**
