@@ -68,6 +68,8 @@ describe("[S1-65] the page about the configuration", () => {
         "limit of a call, seconds": policy.callTimeoutMs / 1000,
         "result, bytes": policy.resultLimit.maxBytes,
         "result, lines": policy.resultLimit.maxLines,
+        "`maxListItems`": policy.listLimit.maxItems,
+        "`maxListPages`": policy.listLimit.maxPages,
         "`inheritEnv`": policy.inheritEnv,
         "`protocolVersion`": policy.protocolVersion,
         "`framing`": policy.framing,
