@@ -47,8 +47,8 @@ function describeFilter(tools: ToolFilter | undefined): string[] {
 }
 
 /** Before each start of the server. It is a command of the person's computer, not of the server's process. */
-function describeCommand({ as, name, command }: ValueCommand): string {
-  return `runs ${exact(command)} with all variables of your environment, for the value of the ${as} ${exact(name)}`;
+function describeCommand({ field, name, command }: ValueCommand): string {
+  return `runs ${exact(command)} with all variables of your environment, for the value of the ${field === "env" ? "variable" : "header"} ${exact(name)}`;
 }
 
 function describeTarget(target: ServerTarget, { inheritEnv, commands }: UntrustedServer): string[] {

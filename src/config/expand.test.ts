@@ -128,14 +128,14 @@ describe("a command for a value", () => {
 
   it("is one only where all forms are understood, and not expanded itself", () => {
     expect(valueCommands(target, "all")).toEqual([
-      { as: "variable", name: "A", command: "find $X" },
-      { as: "variable", name: "E", command: "find $X" },
+      { field: "env", name: "A", command: "find $X" },
+      { field: "env", name: "E", command: "find $X" },
     ]);
     expect(valueCommands(target, "plain")).toEqual([]);
     expect(expandTarget(target, VERBATIM, {}).target).toEqual(target);
     expect(valueCommands({ ...http("https://h/", { "X-A": "!a", B: "b!" }), bearerCommand: "c" }, "all")).toEqual([
-      { as: "header", name: "X-A", command: "a" },
-      { as: "header", name: "Authorization", command: "c" },
+      { field: "headers", name: "X-A", command: "a" },
+      { field: "bearerToken", name: "Authorization", command: "c" },
     ]);
   });
 

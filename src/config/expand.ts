@@ -99,14 +99,16 @@ export function expandTarget(
 
 /** The commands among the values of a target, in the order they are written. Two may be the same. */
 export function valueCommands(target: ServerTarget, forms: VariableForms): ValueCommand[] {
-  const [as, values] =
-    target.kind === "stdio" ? (["variable", target.env] as const) : (["header", target.headers] as const);
+  const [field, values] =
+    target.kind === "stdio" ? (["env", target.env] as const) : (["headers", target.headers] as const);
   const commands = Object.entries(values).flatMap(([name, value]): ValueCommand[] => {
     const command = commandOf(value, forms);
-    return command === undefined ? [] : [{ as, name, command }];
+    return command === undefined ? [] : [{ field, name, command }];
   });
   const bearer = target.kind === "stdio" ? undefined : target.bearerCommand;
-  return bearer === undefined ? commands : [...commands, { as: "header", name: "Authorization", command: bearer }];
+  return bearer === undefined
+    ? commands
+    : [...commands, { field: "bearerToken", name: "Authorization", command: bearer }];
 }
 
 function mapValues(

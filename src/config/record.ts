@@ -14,6 +14,17 @@ export interface FilePosition {
   readonly column: number;
 }
 
+/**
+ * Whose word something is: a file of the person's own, an allowed file of the project, a variable of the environment, a
+ * list an editor handed over, a file or text named on the command line, another extension of the agent.
+ */
+export type ConfigLayer = "own" | "project" | "environment" | "editor" | "flag" | "extension";
+
+/** Where a field was written, and whose word that is. What is no file has its name in `file`, and no more exact place. */
+export interface FieldSource extends FilePosition {
+  readonly layer: ConfigLayer;
+}
+
 export interface StdioTarget {
   readonly kind: "stdio";
   readonly command: string;
@@ -40,8 +51,8 @@ export type ServerTarget = StdioTarget | HttpTarget;
 
 /** A value that is what a command writes. */
 export interface ValueCommand {
-  /** Where the output goes. */
-  readonly as: "variable" | "header";
+  /** The field of the entry that it stands in. */
+  readonly field: "env" | "headers" | "bearerToken";
   /** Of the variable or the header. */
   readonly name: string;
   /** Without the sign that makes it one. Its variables are its own affair: they are in its environment. */
@@ -119,6 +130,8 @@ export interface ServerConfig {
   readonly directTools?: readonly string[];
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
+  /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
+  readonly fields: Readonly<Record<string, FieldSource>>;
 }
 
 /** Something wrong in a configuration file. The rest of the file works. */

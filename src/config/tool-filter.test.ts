@@ -87,7 +87,11 @@ describe("the tools of a server", () => {
 
   it("that are named and not there are found", () => {
     const fields = { includeTools: ["a", "b*", "c"], excludeTools: ["d"], directTools: ["a", "e*"] };
-    expect(unmatchedPatterns(serverOf(fields), ["a", "bb"])).toEqual(["c", "d", "e*"]);
+    expect(unmatchedPatterns(serverOf(fields), ["a", "bb"])).toEqual([
+      ["includeTools", ["c"]],
+      ["excludeTools", ["d"]],
+      ["directTools", ["e*"]],
+    ]);
     expect(unmatchedPatterns(serverOf({}), ["a"])).toEqual([]);
   });
 });

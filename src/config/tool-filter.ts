@@ -61,17 +61,29 @@ export function withDirectToolsOf(env: NodeJS.ProcessEnv, servers: readonly Serv
   });
 }
 
-/** The patterns of the configuration that match none of the names of a server's tools: a slip, most likely. */
+type NamingField = "includeTools" | "excludeTools" | "directTools";
+
+/** The patterns of the configuration that match none of the names of a server's tools: slips, most likely. */
 export function unmatchedPatterns(
-  config: Pick<ServerConfig, "tools" | "directTools">,
+  { tools, directTools = [] }: Pick<ServerConfig, "tools" | "directTools">,
   names: readonly string[],
-): string[] {
-  const patterns = new Set([
-    ...(config.tools?.include ?? []),
-    ...(config.tools?.exclude ?? []),
-    ...(config.directTools ?? []),
-  ]);
-  return [...patterns].filter((pattern) => !names.some((name) => matches(pattern, name)));
+): [field: NamingField, patterns: string[]][] {
+  const lists: [NamingField, readonly string[]][] = [
+    ["includeTools", tools?.include ?? []],
+    ["excludeTools", tools?.exclude ?? []],
+    ["directTools", directTools],
+  ];
+  return lists
+    .map(([field, patterns]): [NamingField, string[]] => [
+      field,
+      patterns.filter((pattern) => !names.some((name) => matches(pattern, name))),
+    ])
+    .filter(([, patterns]) => patterns.length > 0);
+}
+
+/** The field by which a tool is left out. */
+export function excludedBy({ tools }: Pick<ServerConfig, "tools">, tool: string): NamingField {
+  return matchesAny(tools?.exclude ?? [], tool) ? "excludeTools" : "includeTools";
 }
 
 function matchesAny(patterns: readonly string[], name: string): boolean {

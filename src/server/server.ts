@@ -1,5 +1,5 @@
 import type { ServerConfig } from "../config/record.ts";
-import { isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
+import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
 import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
@@ -123,14 +123,13 @@ export class Server {
   /** A name that was misspelt includes nothing, and excludes nothing either. */
   #findMisfits(tools: readonly ToolDefinition[], included: number): string[] {
     const names = tools.map(({ name }) => name);
-    const patterns = unmatchedPatterns(this.config, names).map((pattern) => JSON.stringify(sanitizeLine(pattern, 60)));
-    const shown = patterns.slice(0, MAX_MISFITS).join(", ");
-    const more = patterns.length > MAX_MISFITS ? ` and ${patterns.length - MAX_MISFITS} more` : "";
-    const place = `the configuration in ${placeOf(this.config)}`;
-    const misfits = [
-      ...(patterns.length === 0 ? [] : [`it has no tool ${shown}${more}, which ${place} names`]),
-      ...(tools.length > 0 && included === 0 ? [`${place} leaves out all of its tools (${tools.length})`] : []),
-    ].map((text) => sanitizeLine(text, NOTICE_CHARS));
+    const misfits = unmatchedPatterns(this.config, names).map(([field, patterns]) => {
+      const shown = patterns.slice(0, MAX_MISFITS).map((pattern) => JSON.stringify(sanitizeLine(pattern, 60)));
+      const more = patterns.length > MAX_MISFITS ? ` and ${patterns.length - MAX_MISFITS} more` : "";
+      return `it has no tool ${shown.join(", ")}${more}, which ${placeOf(this.config, field)} names`;
+    });
+    if (tools.length > 0 && included === 0)
+      misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
     for (const text of misfits) if (!this.#misfits.includes(text)) this.#port.notice?.(this.config.name, text);
     return misfits;
   }
@@ -148,7 +147,8 @@ export class Server {
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
     if (!isIncluded(this.config, tool)) {
-      const text = `the configuration leaves out its tool \`${sanitizeLine(tool, 100)}\`, in ${placeOf(this.config)}`;
+      const place = placeOf(this.config, excludedBy(this.config, tool));
+      const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
       throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
     }
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
@@ -201,8 +201,10 @@ export class Server {
   }
 }
 
-function placeOf({ source }: ServerConfig): string {
-  return `${source.file}:${source.line}`;
+/** Direct tools that no file names are named by the variable. */
+function placeOf({ fields }: ServerConfig, field: string): string {
+  const place = fields[field];
+  return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
 }
 
 /** Words are for people; names and schemas are for calls and stay as they are. */

@@ -80,9 +80,9 @@ function redactorFor(
 }
 
 /** What neither a header nor the environment of a process can carry would fail later, in words that may hold it. */
-function misfitOf(output: string, { as }: ValueCommand): string | undefined {
+function misfitOf(output: string, { field }: ValueCommand): string | undefined {
   if (output.includes("\0")) return "wrote a NUL character";
-  if (as === "variable" || isHeaderValue(output)) return undefined;
+  if (field === "env" || isHeaderValue(output)) return undefined;
   return "wrote more than one line, or another character that headers cannot carry";
 }
 
@@ -93,8 +93,8 @@ const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {
 };
 
 function toError(
-  { name: server, source }: ServerConfig,
-  { as, name }: ValueCommand,
+  { name: server, source, fields }: ServerConfig,
+  { field, name }: ValueCommand,
   { reason, message, stderr }: CommandFailure,
   redact: (text: string) => string,
 ): McpServerError {
@@ -106,7 +106,9 @@ function toError(
     .slice(-LAST_WORDS_CHARS)
     .join("");
   const said = words === "" ? "" : `, saying: ${words.replace(/[.\s]+$/, "")}`;
-  const where = `Check it in ${source.file}:${source.line}`;
+  const { file, line } = fields[field] ?? source;
+  const where = `Check it in ${file}:${line}`;
+  const as = field === "env" ? "variable" : "header";
   const text = `the command ("!…") for the ${as} "${sanitizeLine(name, 100)}" ${message}${said}. ${where}`;
   return new McpServerError(server, CATEGORIES[reason], `MCP server \`${server}\` failed to initialize: ${text}`);
 }

@@ -109,7 +109,7 @@ test("a command that fails is one error with the name and the place, and the ser
   await using session = sessionOf(home);
   const { text, details } = await mcp(session, call);
   expect(text).toMatch(
-    /^MCP server `fake` failed to initialize: the command \("!…"\) for the variable "VAULT_TOKEN" ended with code 2, saying: locked: \[REDACTED\]\. Check it in .*mcp\.json:3$/,
+    /^MCP server `fake` failed to initialize: the command \("!…"\) for the variable "VAULT_TOKEN" ended with code 2, saying: locked: \[REDACTED\]\. Check it in .*mcp\.json:10$/,
   );
   expect(details).toMatchObject({ category: "other" });
   expect(session.status("fake").state).toBe("failed");
