@@ -50,7 +50,7 @@ function rooted(home: string): string {
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
-function userConfigDir({ env, home }: UserEnvironment): string {
+export function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
   return configured && isAbsolute(configured) ? configured : join(rooted(home), ".config");
 }

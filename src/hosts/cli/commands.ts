@@ -4,6 +4,7 @@ import { call } from "./call.ts";
 import type { Command } from "./command.ts";
 import { config } from "./config.ts";
 import { get } from "./get.ts";
+import { importServers } from "./import.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
 import { disable, enable } from "./switch.ts";
@@ -11,7 +12,9 @@ import { trust } from "./trust.ts";
 import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
-export const COMMANDS: readonly Command[] = [list, call, add, remove, enable, disable, get, config, validate, trust];
+export const COMMANDS: readonly Command[] = [
+  ...[list, call, add, importServers, remove, enable, disable, get, config, validate, trust],
+];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
 
@@ -23,7 +26,9 @@ ${usages()}
 
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
           --force (replace a server of that name)
-  of add, remove, enable, disable, get: --file FILE, the mcp.json or settings.json to edit or show; without it the
+  of import: --all (every program's servers), --from-project (also those of this project's files), --dry-run (write
+          nothing), --force (replace servers of those names), --as NAME (for one server)
+  of add, import, remove, enable, disable, get: --file FILE, the mcp.json or settings.json to edit or show; without it the
           agent's mcp.json is edited
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and

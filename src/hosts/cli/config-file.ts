@@ -5,6 +5,7 @@ import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { loadConfig } from "../../config/load.ts";
 import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
+import { quote } from "../../config/problems.ts";
 import type { LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, UsageError } from "./command.ts";
@@ -74,4 +75,11 @@ export function filesRead({ untrusted = [] }: LoadedConfig): ReadFile[] {
 /** The server that is used under a name now. */
 export function serverInUse(name: string): ServerConfig | undefined {
   return configHere().servers.find((server) => server.name === name);
+}
+
+/** What is to be said when a server was written to a file, and one of its name elsewhere is used instead. */
+export function usedInstead(name: string, files: readonly string[]): string | undefined {
+  const used = serverInUse(name)?.source;
+  if (used === undefined || files.includes(used.file)) return undefined;
+  return `${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`;
 }
