@@ -55,7 +55,12 @@ export function scanClient(client: ImportClient, context: ImportContext): Scanne
   const problems: ConfigProblem[] = [];
   const names = namesByValue(context.env);
   const files = client.places(context).map((place) => scanFile(client, place, context, names, problems));
-  return { client: { id: client.id, title: client.title }, files, problems };
+  return { client: { id: client.id, title: client.title }, files, problems: unique(problems) };
+}
+
+/** A file that is looked into for two reasons has its mistakes once. */
+function unique(problems: readonly ConfigProblem[]): ConfigProblem[] {
+  return [...new Map(problems.map((problem) => [JSON.stringify(problem), problem])).values()];
 }
 
 function scanFile(

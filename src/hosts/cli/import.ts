@@ -76,8 +76,7 @@ export const importServers: Command = {
         if (instead !== undefined) console.error(`pi-mcp: ${instead}`);
       }
     }
-    const isBroken = plan.clients.some(({ problems }) => problems.some(({ severity }) => severity === "error"));
-    return isBroken && !isListing ? EXIT.mistakes : EXIT.ok;
+    return !isListing && (hasMistakes(plan) || isMissing(plan, names)) ? EXIT.mistakes : EXIT.ok;
   },
 };
 
@@ -137,6 +136,18 @@ function assertFound(plan: ImportPlan, names: readonly string[], [client]: reado
     const message = `${client?.title} has no server ${quote(missing)}. \`pi-mcp import\` lists what there is.`;
     throw new McpServerError(missing, "unknown-server", message);
   }
+}
+
+/** A file that could not be read may hold servers that are wanted. */
+function hasMistakes({ clients }: ImportPlan): boolean {
+  return clients.some(({ problems }) => problems.some(({ severity }) => severity === "error"));
+}
+
+/** Whether a server that was asked for by name is neither taken nor there. */
+function isMissing({ clients }: ImportPlan, names: readonly string[]): boolean {
+  const decisions = clients.flatMap(({ files }) => files.flatMap((file) => file.decisions));
+  const done = decisions.filter(({ action }) => action === "add" || action === "replace" || action === "same");
+  return names.some((name) => !done.some(({ server }) => server.name === name));
 }
 
 function describeListing(plan: ImportPlan): string {

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import type { ImportContext } from "../../../src/config/import/client.ts";
 import { IMPORT_CLIENTS } from "../../../src/config/import/clients.ts";
 import { type ScannedClient, scanClient } from "../../../src/config/import/scan.ts";
+import { PREFIX } from "../../ground/stray.ts";
 
 export type System = "linux" | "darwin" | "win32";
 
@@ -27,7 +28,7 @@ export function fixture(name: string, project = ""): string {
 }
 
 export function importHome(platform: System = "linux", env: Record<string, string> = {}): ImportHome {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), "pi-mcp-import-")));
+  const root = realpathSync(mkdtempSync(join(tmpdir(), PREFIX)));
   const home = join(root, "home");
   const cwd = join(root, "project");
   for (const folder of [home, cwd]) mkdirSync(folder);
