@@ -14,8 +14,7 @@ export function readYamlFile(file: string, problems: ConfigProblem[]): JsonDocum
   return readFile(file, problems, parseYaml);
 }
 
-/** The parsing half of `readYamlFile`. */
-export function parseYaml(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
+function parseYaml(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
   const start = { file, line: 1, column: 1 };
   let yaml: typeof import("yaml");
   try {

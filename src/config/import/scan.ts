@@ -84,10 +84,13 @@ function scanFile(
   const dialect = client.dialect(place, context, document);
   const servers: FoundServer[] = [];
   const skipped: SkippedServer[] = [];
-  for (const server of client.read(document, place, context, beside)) {
+  for (const [index, server] of client.read(document, place, context, beside).entries()) {
     const source = positionOf(document, server.at);
     const name = trimHidden(server.name);
-    const reason = server.skip ?? reasonOfName(name) ?? reasonOfSize(server.fields);
+    const reason =
+      index >= MAX_SERVERS
+        ? `it is behind ${MAX_SERVERS} others`
+        : (server.skip ?? reasonOfName(name) ?? reasonOfSize(server.fields));
     if (reason !== undefined) {
       skipped.push({ name, source, reason });
       continue;
@@ -137,6 +140,9 @@ function reasonOfName(name: string): string | undefined {
   if (name === "") return "it has no name";
   return visible(name) === name ? undefined : "its name holds an invisible character";
 }
+
+/** More than anybody has; the file they would be added to could hardly be read any more. */
+const MAX_SERVERS = 300;
 
 /** No program can be given a longer text (Linux: MAX_ARG_STRLEN), and no server needs more of them. */
 const MAX_ENTRY_CHARS = 128 * 1024;

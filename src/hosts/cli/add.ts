@@ -47,8 +47,10 @@ export const add: Command = {
     for (const remark of remarks) console.error(`pi-mcp: ${remark}.`);
     for (const { name, position } of edited.servers) {
       terminal.write(`added ${quote(name)}: ${position?.file ?? edited.file}:${position?.line ?? 1}\n`);
-      const instead = values.file === undefined ? usedInstead(name, [file, edited.file]) : undefined;
-      if (instead !== undefined) console.error(`pi-mcp: ${instead}`);
+    }
+    if (values.file === undefined) {
+      const names = servers.map(({ name }) => name);
+      for (const instead of usedInstead(names, [file, edited.file])) console.error(`pi-mcp: ${instead}`);
     }
     return EXIT.ok;
   },

@@ -77,9 +77,12 @@ export function serverInUse(name: string): ServerConfig | undefined {
   return configHere().servers.find((server) => server.name === name);
 }
 
-/** What is to be said when a server was written to a file, and one of its name elsewhere is used instead. */
-export function usedInstead(name: string, files: readonly string[]): string | undefined {
-  const used = serverInUse(name)?.source;
-  if (used === undefined || files.includes(used.file)) return undefined;
-  return `${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`;
+/** What is to be said when servers were written to a file, and others of their names elsewhere are used instead. */
+export function usedInstead(names: readonly string[], files: readonly string[]): string[] {
+  const { servers } = configHere();
+  return names.flatMap((name) => {
+    const used = servers.find((server) => server.name === name)?.source;
+    if (used === undefined || files.includes(used.file)) return [];
+    return [`${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`];
+  });
 }

@@ -1,23 +1,14 @@
 import { basename } from "node:path";
-import { describeTarget, escaped } from "../../config/consent.ts";
-import { displayTarget } from "../../config/display.ts";
 import type { ImportClient } from "../../config/import/client.ts";
 import { IMPORT_CLIENTS } from "../../config/import/clients.ts";
-import {
-  type Decision,
-  type ImportPlan,
-  maskImported,
-  type PlannedClient,
-  type PlannedFile,
-  planImport,
-} from "../../config/import/plan.ts";
-import { type SkippedServer, scanClient } from "../../config/import/scan.ts";
-import { ORIGINS } from "../../config/origins.ts";
+import { type ImportPlan, type ImportRequest, planImport } from "../../config/import/plan.ts";
+import { type ScannedClient, scanClient } from "../../config/import/scan.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import { McpServerError } from "../../error.ts";
 import { allWords, type Command, type CommandInput, textOption, UsageError } from "./command.ts";
 import { edit, FILE_OPTION, fileToEdit, usedInstead, userEnvironment } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
+import { describeImport, describeListing, importAsJson } from "./import-report.ts";
 
 /**
  * Reads what other programs have configured and adds it to an mcp.json. Without the name of a program it only lists.
@@ -44,16 +35,15 @@ export const importServers: Command = {
     const file = targetFile(values);
     const context = { ...userEnvironment(), platform: process.platform, cwd: process.cwd() };
     const as = textOption(values, "as")?.trim();
-    const plan = planImport(
-      clients.map((client) => scanClient(client, context)),
-      {
-        file,
-        fromProject: values["from-project"] === true,
-        force: values.force === true,
-        ...(names.length > 0 && { names }),
-        ...(as !== undefined && { as }),
-      },
-    );
+    const request: ImportRequest = {
+      file,
+      fromProject: values["from-project"] === true,
+      force: values.force === true,
+      ...(names.length > 0 && { names }),
+      ...(as !== undefined && { as }),
+    };
+    const scanned = clients.map((client) => scanClient(client, context));
+    const plan = isListing ? planEach(scanned, request) : planImport(scanned, request);
     assertFound(plan, names, clients);
     const isWriting = !isListing && values["dry-run"] !== true && plan.edits.length > 0;
     if (!terminal.json) {
@@ -62,7 +52,7 @@ export const importServers: Command = {
       terminal.write(isListing ? describeListing(plan) : describeImport(plan, file));
     }
     const edited = isWriting ? await edit(file, plan.edits, input.options.signal) : undefined;
-    if (terminal.json) terminal.write(`${JSON.stringify(asJson(plan, file, isListing, edited !== undefined))}\n`);
+    if (terminal.json) terminal.write(`${JSON.stringify(importAsJson(plan, file, isListing, edited !== undefined))}\n`);
     else if (edited !== undefined) {
       for (const { name, position } of edited.servers) {
         terminal.write(`imported ${quote(name)}: ${position?.file ?? edited.file}:${position?.line ?? 1}\n`);
@@ -71,14 +61,18 @@ export const importServers: Command = {
       terminal.write(plan.edits.length === 0 ? "There is nothing to import.\n" : "Nothing was written (--dry-run).\n");
     }
     if (edited !== undefined && values.file === undefined) {
-      for (const { name } of edited.servers) {
-        const instead = usedInstead(name, [file, edited.file]);
-        if (instead !== undefined) console.error(`pi-mcp: ${instead}`);
-      }
+      const written = edited.servers.map(({ name }) => name);
+      for (const instead of usedInstead(written, [file, edited.file])) console.error(`pi-mcp: ${instead}`);
     }
     return !isListing && (hasMistakes(plan) || isMissing(plan, names)) ? EXIT.mistakes : EXIT.ok;
   },
 };
+
+/** What importing each program by itself would do. */
+function planEach(scanned: readonly ScannedClient[], request: ImportRequest): ImportPlan {
+  const clients = scanned.flatMap((each) => planImport([each], request).clients);
+  return { clients, edits: [], change: [] };
+}
 
 interface Requested {
   readonly clients: readonly ImportClient[];
@@ -148,125 +142,4 @@ function isMissing({ clients }: ImportPlan, names: readonly string[]): boolean {
   const decisions = clients.flatMap(({ files }) => files.flatMap((file) => file.decisions));
   const done = decisions.filter(({ action }) => action === "add" || action === "replace" || action === "same");
   return names.some((name) => !done.some(({ server }) => server.name === name));
-}
-
-function describeListing(plan: ImportPlan): string {
-  const isFound = ({ files }: PlannedClient) => files.some(({ state }) => state !== "absent");
-  const lines = plan.clients
-    .filter(isFound)
-    .flatMap((planned) => [...describeClient(planned), ...howToTake(planned), ""]);
-  const absent = plan.clients.filter((planned) => !isFound(planned)).map(({ client }) => client.title);
-  return `${[...lines, ...(absent.length > 0 ? [`No files of: ${absent.join(", ")}.`] : [])].join("\n")}\n`;
-}
-
-function howToTake({ client, files }: PlannedClient): string[] {
-  const actions = files.flatMap(({ decisions }) => decisions.map(({ action }) => action));
-  const own = actions.some((action) => action !== "project" && action !== "same");
-  return [
-    ...(own ? [`  To take them: pi-mcp import ${client.id}`] : []),
-    ...(actions.includes("project")
-      ? [`  To take also those of this project: pi-mcp import ${client.id} --from-project`]
-      : []),
-  ];
-}
-
-function describeImport({ clients, change }: ImportPlan, file: string): string {
-  const isOne = clients.length === 1;
-  const lines = clients.flatMap((planned) =>
-    isOne || planned.files.some(({ state }) => state !== "absent") ? describeClient(planned, isOne) : [],
-  );
-  const diff = change.length === 0 ? [] : ["", `--- ${escaped(file)}`, `+++ ${escaped(file)}`, ...change, ""];
-  return `${[...lines, ...diff].join("\n")}\n`;
-}
-
-function describeClient({ client, files }: PlannedClient, withAbsent = false): string[] {
-  const shown = files.filter(({ state }) => withAbsent || state !== "absent");
-  return [client.title, ...shown.flatMap(describeFile)];
-}
-
-const STATES: Readonly<Record<PlannedFile["state"], string>> = {
-  read: "",
-  absent: ": no such file",
-  broken: ": could not be read",
-};
-
-function describeFile({ file, scope, state, decisions, skipped, note }: PlannedFile): string[] {
-  const whose = scope === "project" ? " (of this project)" : "";
-  const none = state === "read" && decisions.length + skipped.length === 0 ? ": no servers" : STATES[state];
-  return [
-    `  ${escaped(file)}${whose}${none}${note === undefined || state === "absent" ? "" : `; it ${note}`}`,
-    ...decisions.flatMap(describeDecision),
-    ...skipped.map(describeSkipped),
-  ];
-}
-
-function describeDecision(decision: Decision): string[] {
-  const { server, name, action } = decision;
-  const as = name === server.name ? "" : ` as ${quote(name)}`;
-  const isTaken = action === "add" || action === "replace";
-  // What a project's file names is a stranger's, and nothing of it is a secret of the person's.
-  const what =
-    server.scope === "project"
-      ? describeTarget(server.target, ORIGINS.mcpjson)
-      : [escaped(`${server.target.kind}: ${displayTarget(server.target)}`)];
-  return [
-    `    ${WORDS[action]} ${quote(server.name)}${as}${reasonOf(decision)}`,
-    ...(action === "same" ? [] : what.map((line) => `        ${line}`)),
-    ...(isTaken || action === "project"
-      ? [...server.off.map((reason) => `switched off: ${reason}`), ...server.notes]
-      : []
-    ).map((line) => `        ${escaped(line)}`),
-  ];
-}
-
-const WORDS: Readonly<Record<Decision["action"], string>> = {
-  add: "add     ",
-  replace: "replace ",
-  same: "same    ",
-  taken: "not     ",
-  shadowed: "not     ",
-  project: "not     ",
-};
-
-function reasonOf({ action, other }: Decision): string {
-  const where = other === undefined ? "" : `${escaped(other.file)}:${other.line}`;
-  switch (action) {
-    case "same":
-      return `: is in ${where} already`;
-    case "taken":
-      return `: another server of this name is in ${where}; --force replaces it, --as NAME adds this one under another name`;
-    case "shadowed":
-      return `: the one of this name in ${where} is taken`;
-    case "project":
-      return ": comes with the project; --from-project takes it";
-    case "replace":
-      return `: in place of the one in ${where}`;
-    default:
-      return "";
-  }
-}
-
-function describeSkipped({ name, source, reason }: SkippedServer): string {
-  return `    skipped  ${quote(name)} (line ${source.line}): ${escaped(reason)}`;
-}
-
-function asJson(plan: ImportPlan, file: string, isListing: boolean, isWritten: boolean) {
-  const clients = plan.clients.map(({ client, files, problems }) => ({
-    ...client,
-    files: files.map(({ decisions, ...rest }) => ({
-      ...rest,
-      servers: decisions.map(({ server, name, action, other }) => ({
-        name: server.name,
-        ...(name !== server.name && { as: name }),
-        action,
-        ...(other !== undefined && { other }),
-        source: server.source,
-        entry: server.scope === "project" ? server.entry : maskImported(server.entry),
-        ...(server.off.length > 0 && { off: server.off }),
-        notes: server.notes,
-      })),
-    })),
-    problems,
-  }));
-  return { file, clients, ...(!isListing && { change: plan.change, written: isWritten }) };
 }
