@@ -70,9 +70,12 @@ export function readForeignEntry(fields: JsonObject, dialect: Dialect, unit: Tim
   set("url", address);
   for (const field of ["headers", "http_headers"]) setMap("headers", take(field));
   set("bearerToken", take("bearerToken") ?? take("bearer_token"));
+  const spelling = spellingFor(entry.cwd, dialect);
   for (const field of TARGET_FIELDS) {
-    if (Object.hasOwn(entry, field)) entry[field] = respell(entry[field], dialect, notes, VALUE_FIELDS.has(field));
+    if (Object.hasOwn(entry, field)) entry[field] = respell(entry[field], spelling, notes, VALUE_FIELDS.has(field));
   }
+  // The folder that is open is where a server runs anyway.
+  if (entry.cwd === ".") delete entry.cwd;
 
   // From here on in our spelling.
   setMap("headers", variables(take("env_http_headers")));
@@ -136,6 +139,14 @@ const TARGET_FIELDS = ["command", "args", "env", "cwd", "url", "headers", "beare
 
 /** Where a `!` at the start means a command. */
 const VALUE_FIELDS: ReadonlySet<string> = new Set(["env", "headers", "bearerToken"]);
+
+/** Where a server has a folder of its own, what is relative to the open one cannot be written relative to it. */
+function spellingFor(cwd: unknown, dialect: Dialect): Dialect {
+  if (dialect.editor === undefined || typeof cwd !== "string" || /^\$\{workspace(?:Folder|Root)\}$/.test(cwd)) {
+    return dialect;
+  }
+  return { ...dialect, editor: { ...dialect.editor, isElsewhere: true } };
+}
 
 /** Codex' map of headers to the variables they come from. */
 function variables(map: unknown): unknown {

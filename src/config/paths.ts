@@ -45,7 +45,7 @@ export function agentDir({ env, home }: UserEnvironment): string {
 }
 
 /** A home that is empty or relative would make files of whatever folder is current the person's own. */
-function rooted(home: string): string {
+export function rooted(home: string): string {
   return isAbsolute(home) ? home : userInfo().homedir;
 }
 

@@ -15,6 +15,8 @@ export interface EditorPlace {
   readonly platform: NodeJS.Platform;
   /** The folder a project's file is for; any folder that is open where it is absent. */
   readonly folder?: string;
+  /** Whether the server runs in another folder than the one that is open. */
+  readonly isElsewhere?: boolean;
 }
 
 /** A value an editor asks for, `${input:id}`. */
@@ -136,7 +138,7 @@ function editorPiece(
   match: RegExpExecArray,
   text: string,
   at: number,
-  { platform, folder }: EditorPlace,
+  { platform, folder, isElsewhere = false }: EditorPlace,
   notes: Note[],
 ): Piece {
   const [written, name] = match;
@@ -151,7 +153,7 @@ function editorPiece(
     case "workspaceRoot":
       if (folder !== undefined) return { length, text: folder };
       // A server runs in the folder of the session, which is what is open.
-      if (at === 0 && /^(?:$|[/\\])/.test(text.slice(length))) return { length, text: "." };
+      if (!isElsewhere && at === 0 && /^(?:$|[/\\])/.test(text.slice(length))) return { length, text: "." };
       break;
     case "workspaceFolderBasename":
       if (folder !== undefined) return { length, text: basename(folder) };

@@ -1,5 +1,13 @@
 import { basename, join } from "node:path";
-import { appData, foldersIn, type ImportClient, type ImportContext, serversAt, userFile } from "./client.ts";
+import {
+  appData,
+  folderFrom,
+  foldersIn,
+  type ImportClient,
+  type ImportContext,
+  serversAt,
+  userFile,
+} from "./client.ts";
 
 const FILE = "claude_desktop_config.json";
 
@@ -18,7 +26,7 @@ export const claudeDesktop: ImportClient = {
 /** On Windows a packaged program has an %APPDATA% of its own. */
 function storeFolders({ env, home, platform }: ImportContext): string[] {
   if (platform !== "win32") return [];
-  const packages = join(env.LOCALAPPDATA || join(home, "AppData", "Local"), "Packages");
+  const packages = join(folderFrom(env, "LOCALAPPDATA") ?? join(home, "AppData", "Local"), "Packages");
   return foldersIn(packages)
     .filter((folder) => /claude/i.test(basename(folder)))
     .map((folder) => join(folder, "LocalCache", "Roaming", "Claude"));

@@ -74,7 +74,9 @@ export function projectFile({ cwd }: ImportContext, ...path: string[]): ImportPl
 export function appData(context: ImportContext): string {
   const { env, home, platform } = context;
   if (platform === "darwin") return join(home, "Library", "Application Support");
-  return platform === "win32" ? env.APPDATA || join(home, "AppData", "Roaming") : userConfigDir(context);
+  return platform === "win32"
+    ? (folderFrom(env, "APPDATA") ?? join(home, "AppData", "Roaming"))
+    : userConfigDir(context);
 }
 
 /** A folder named by a variable, if it is an absolute path. */

@@ -6,6 +6,7 @@ import { readForeignEntry } from "../foreign-entry.ts";
 import { isObject } from "../is-object.ts";
 import { type JsonDocument, positionOf, readJsonFile } from "../json-file.ts";
 import { readDocument } from "../layers.ts";
+import { rooted } from "../paths.ts";
 import { visible } from "../problems.ts";
 import type { ConfigProblem, FilePosition, ServerTarget } from "../record.ts";
 import { looksSecret } from "../secrets.ts";
@@ -51,10 +52,14 @@ export interface ScannedClient {
 }
 
 /** Looks into the files of a program; never throws, starts nothing, and writes nothing. */
-export function scanClient(client: ImportClient, context: ImportContext): ScannedClient {
+export function scanClient(client: ImportClient, where: ImportContext): ScannedClient {
+  // Otherwise the files of whatever folder is current would pass for the person's own.
+  const context = { ...where, home: rooted(where.home) };
   const problems: ConfigProblem[] = [];
   const names = namesByValue(context.env);
-  const files = client.places(context).map((place) => scanFile(client, place, context, names, problems));
+  // In the home itself the person's own file is where a project's would be.
+  const places = new Map([...client.places(context)].reverse().map((place) => [place.file, place]));
+  const files = [...places.values()].reverse().map((place) => scanFile(client, place, context, names, problems));
   return { client: { id: client.id, title: client.title }, files, problems: unique(problems) };
 }
 

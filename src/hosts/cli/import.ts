@@ -3,7 +3,7 @@ import type { ImportClient } from "../../config/import/client.ts";
 import { IMPORT_CLIENTS } from "../../config/import/clients.ts";
 import { type ImportPlan, type ImportRequest, planImport } from "../../config/import/plan.ts";
 import { type ScannedClient, scanClient } from "../../config/import/scan.ts";
-import { formatProblem, quote } from "../../config/problems.ts";
+import { formatProblem, quote, visible } from "../../config/problems.ts";
 import { McpServerError } from "../../error.ts";
 import { allWords, type Command, type CommandInput, textOption, UsageError } from "./command.ts";
 import { edit, FILE_OPTION, fileToEdit, usedInstead, userEnvironment } from "./config-file.ts";
@@ -85,10 +85,12 @@ interface Requested {
 function requested(input: CommandInput): Requested {
   const [id, ...names] = allWords(input);
   const { values } = input;
+  const as = textOption(values, "as") ?? "";
   if (values.all === true && id !== undefined) throw new UsageError("import takes either a program or --all");
-  if (values.as !== undefined && (names.length !== 1 || textOption(values, "as")?.trim() === "")) {
+  if (values.as !== undefined && (names.length !== 1 || as.trim() === "")) {
     throw new UsageError("--as takes a name, and goes with one server: import <program> <name> --as NAME");
   }
+  if (visible(as) !== as) throw new UsageError("the name behind --as holds an invisible character");
   if (id === undefined) {
     const isListing = values.all !== true;
     if (isListing && (values.force || values["dry-run"])) {

@@ -1,5 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import type { ImportContext } from "../../../src/config/import/client.ts";
+import { IMPORT_CLIENTS } from "../../../src/config/import/clients.ts";
+import { scanClient } from "../../../src/config/import/scan.ts";
 import { entries, fixture, importHome, notesOf, reasons, SYSTEMS, type System } from "./home.ts";
 
 /** Where each system keeps what a program with windows has of a person. */
@@ -228,6 +231,30 @@ test("VS Code: a project's folder is filled in", () => {
   const scanned = home.scan("vscode");
   expect(entries(scanned)).toEqual({ work: { command: "node", args: [`${home.cwd}/server.js`] } });
   expect(notesOf(scanned, "work")).toEqual(["left out, since it means nothing here: dev"]);
+});
+
+test("an editor's open folder is where a server runs, unless it has one of its own", () => {
+  using home = importHome();
+  const servers = {
+    open: { command: "x", args: ["${workspaceFolder}/a"], cwd: "${workspaceFolder}" },
+    own: { command: "x", args: ["${workspaceFolder}/a"], cwd: "/srv" },
+  };
+  home.put("~/.cursor/mcp.json", JSON.stringify({ mcpServers: servers }));
+  expect(entries(home.scan("cursor"))).toEqual({
+    open: { command: "x", args: ["./a"] },
+    own: { command: "x", args: ["$${workspaceFolder}/a"], cwd: "/srv", disabled: true },
+  });
+});
+
+test("in the home itself a file is the person's own, and without a home nothing of the folder is", () => {
+  using home = importHome();
+  home.put("project/.cursor/mcp.json", fixture("cursor-project.json"));
+  const cursor = IMPORT_CLIENTS.filter(({ id }) => id === "cursor")[0];
+  if (cursor === undefined) throw new Error("there is no Cursor");
+  const scopes = (context: Partial<ImportContext>) =>
+    scanClient(cursor, { ...home, ...context }).files.flatMap(({ state, scope }) => (state === "read" ? [scope] : []));
+  expect(scopes({ home: home.cwd })).toEqual(["user"]);
+  expect(scopes({ home: "" })).toEqual(["project"]);
 });
 
 test("Windsurf: what is in files is not read", () => {
