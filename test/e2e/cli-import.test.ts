@@ -129,7 +129,7 @@ describe.each(NODES)("pi-mcp import on $name", ({ node }) => {
       env: { MY_TOKEN: SECRET },
       files: { "~/.lmstudio/mcp.json": { mcpServers: { x: entry } } },
     });
-    const { stdout } = await cli(node, home, "import", "lm-studio");
+    const { stdout } = await cli(node, home, "import", "LM Studio");
     expect(stdout).toContain("headers.Authorization is taken from the variable MY_TOKEN, which has the same value");
     expect(read(home)).not.toContain(SECRET);
     expect(servers(home)).toEqual({ x: { url: entry.url, headers: { Authorization: "Bearer ${MY_TOKEN}" } } });

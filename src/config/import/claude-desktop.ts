@@ -1,4 +1,4 @@
-import { basename, join } from "node:path";
+import { join } from "node:path";
 import {
   appData,
   folderFrom,
@@ -27,7 +27,5 @@ export const claudeDesktop: ImportClient = {
 function storeFolders({ env, home, platform }: ImportContext): string[] {
   if (platform !== "win32") return [];
   const packages = join(folderFrom(env, "LOCALAPPDATA") ?? join(home, "AppData", "Local"), "Packages");
-  return foldersIn(packages)
-    .filter((folder) => /claude/i.test(basename(folder)))
-    .map((folder) => join(folder, "LocalCache", "Roaming", "Claude"));
+  return foldersIn(packages, /claude/i).map((folder) => join(folder, "LocalCache", "Roaming", "Claude"));
 }

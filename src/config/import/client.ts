@@ -88,16 +88,14 @@ export function folderFrom(env: NodeJS.ProcessEnv, name: string): string | undef
 /** More folders than this side by side are not what is looked for. */
 const MAX_FOLDERS = 100;
 
-/** The folders in a folder, in the order of their names; none where it cannot be read. */
-export function foldersIn(parent: string): string[] {
+/** The folders in a folder whose names fit, in the order of their names; none where it cannot be read. */
+export function foldersIn(parent: string, pattern: RegExp): string[] {
   try {
-    const names = readdirSync(parent, { withFileTypes: true }).flatMap((each) =>
-      each.isDirectory() ? [each.name] : [],
+    const found = readdirSync(parent, { withFileTypes: true }).filter(
+      (each) => each.isDirectory() && pattern.test(each.name),
     );
-    return names
-      .sort()
-      .slice(0, MAX_FOLDERS)
-      .map((name) => join(parent, name));
+    const names = found.map(({ name }) => name).sort();
+    return names.slice(0, MAX_FOLDERS).map((name) => join(parent, name));
   } catch {
     return [];
   }

@@ -32,7 +32,7 @@ export const vscode: ImportClient = {
   places: (context) => [
     ...userFolders(context).flatMap((folder) => [
       userFile(folder, "mcp.json"),
-      ...foldersIn(join(folder, "profiles")).map((profile) => userFile(profile, "mcp.json")),
+      ...foldersIn(join(folder, "profiles"), /./).map((profile) => userFile(profile, "mcp.json")),
     ]),
     projectFile(context, ".vscode", "mcp.json"),
   ],

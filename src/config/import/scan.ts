@@ -7,7 +7,7 @@ import { isObject } from "../is-object.ts";
 import { type JsonDocument, positionOf, readJsonFile } from "../json-file.ts";
 import { readDocument } from "../layers.ts";
 import { rooted } from "../paths.ts";
-import { visible } from "../problems.ts";
+import { quote, visible } from "../problems.ts";
 import type { ConfigProblem, FilePosition, ServerTarget } from "../record.ts";
 import { looksSecret } from "../secrets.ts";
 import { spellText } from "../spelling.ts";
@@ -104,7 +104,7 @@ function scanFile(
     const { entry, notes } = referToVariables(withBase(foreign.entry, place), names);
     const { target, problems: mistakes } = checkEntry(CHECKED_AS, name, entry);
     const told = (severity: string) =>
-      mistakes.filter((each) => each.severity === severity).map(({ message }) => withoutName(message));
+      mistakes.filter((each) => each.severity === severity).map(({ message }) => withoutName(message, name));
     if (target === undefined) {
       skipped.push({ name, source, reason: told("error").join("; ") });
       continue;
@@ -137,8 +137,9 @@ function readForeignFile(file: string, problems: ConfigProblem[]): JsonDocument 
 }
 
 /** The sentence behind `Server "x": `. */
-function withoutName(message: string): string {
-  return message.replace(/^Server "[^"]*": /, "").replace(/\.$/, "");
+function withoutName(message: string, name: string): string {
+  const start = `Server ${quote(name)}: `;
+  return (message.startsWith(start) ? message.slice(start.length) : message).replace(/\.$/, "");
 }
 
 function reasonOfName(name: string): string | undefined {

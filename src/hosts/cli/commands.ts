@@ -35,9 +35,9 @@ Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME)
 settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allowed, from .mcp.json, .pi/mcp.json and
 .pi/settings.json in the current folder.
 
-Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
-server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9
-denied, 10 anything else, 130 cancelled.
+Exit codes: 0 done, 1 the tool reported an error, validate found one, or import could not take or read all, 2 wrong usage or
+arguments, 3 no such server, 4 the server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8
+it refused the arguments, 9 denied, 10 anything else, 130 cancelled.
 `;
 
 function usages(): string {

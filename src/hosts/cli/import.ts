@@ -98,13 +98,18 @@ function requested(input: CommandInput): Requested {
     }
     return { clients: IMPORT_CLIENTS, names: [], isListing };
   }
-  const client = IMPORT_CLIENTS.find((each) => each.id === id.toLowerCase());
+  const client = IMPORT_CLIENTS.find((each) => [each.id, each.title].some((name) => letters(name) === letters(id)));
   if (client === undefined) {
     throw new UsageError(
       `${quote(id)} is no program known here (there are: ${IMPORT_CLIENTS.map((each) => each.id).join(", ")})`,
     );
   }
   return { clients: [client], names, isListing: false };
+}
+
+/** `VS Code`, `vscode` and `vs-code` are one. */
+function letters(name: string): string {
+  return name.toLowerCase().replace(/[ _-]/g, "");
 }
 
 /** Other files know fewer forms of variables, so that what is imported would mean something else in them. */
