@@ -244,6 +244,14 @@ describe.each(NODES)("pi-mcp import on $name", ({ node }) => {
     expect(existsSync(mcpJson(home))).toBe(false);
   });
 
+  test("--project writes the project's own file", async () => {
+    await using home = await temporaryHome({ files: { "~/.cursor/mcp.json": fixture("cursor.json") } });
+    const { code, stdout } = await cli(node, home, "import", "cursor", "github", "--project");
+    expect(code).toBe(0);
+    expect(stdout).toContain(`imported "github": ${join(home.cwd, ".mcp.json")}:3\n`);
+    expect(existsSync(mcpJson(home))).toBe(false);
+  });
+
   test("--file takes another mcp.json", async () => {
     await using home = await temporaryHome({ files: { "~/.cursor/mcp.json": fixture("cursor.json") } });
     const { stdout } = await cli(node, home, "import", "cursor", "github", "--file", "other.mcp.json");

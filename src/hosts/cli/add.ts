@@ -48,9 +48,9 @@ export const add: Command = {
     for (const { name, position } of edited.servers) {
       terminal.write(`added ${quote(name)}: ${position?.file ?? edited.file}:${position?.line ?? 1}\n`);
     }
-    if (values.file === undefined) {
-      const names = servers.map(({ name }) => name);
-      for (const instead of usedInstead(names, [file, edited.file])) console.error(`pi-mcp: ${instead}`);
+    const names = servers.map(({ name }) => name);
+    for (const instead of usedInstead(names, values, [file, edited.file])) {
+      console.error(`pi-mcp: ${instead}`);
     }
     return EXIT.ok;
   },

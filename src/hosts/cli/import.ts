@@ -60,9 +60,10 @@ export const importServers: Command = {
     } else if (!isListing) {
       terminal.write(plan.edits.length === 0 ? "There is nothing to import.\n" : "Nothing was written (--dry-run).\n");
     }
-    if (edited !== undefined && values.file === undefined) {
+    if (edited !== undefined) {
       const written = edited.servers.map(({ name }) => name);
-      for (const instead of usedInstead(written, [file, edited.file])) console.error(`pi-mcp: ${instead}`);
+      const elsewhere = usedInstead(written, values, [file, edited.file]);
+      for (const instead of elsewhere) console.error(`pi-mcp: ${instead}`);
     }
     return !isListing && (hasMistakes(plan) || isMissing(plan, names)) ? EXIT.mistakes : EXIT.ok;
   },
