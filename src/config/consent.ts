@@ -22,11 +22,7 @@ const RISK =
 function describeServer(server: UntrustedServer): string[] {
   const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
   if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
-  const lines = [
-    ...describeTarget(server.target, server),
-    ...server.commands.map(describeCommand),
-    ...describeFilter(server.tools),
-  ];
+  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools)];
   return [head, ...lines.map((line) => `    ${line}`)];
 }
 
@@ -51,7 +47,11 @@ function describeCommand({ field, name, command }: ValueCommand): string {
   return `runs ${exact(command)} with all variables of your environment, for the value of the ${field === "env" ? "variable" : "header"} ${exact(name)}`;
 }
 
-function describeTarget(target: ServerTarget, { inheritEnv, commands }: UntrustedServer): string[] {
+/** What a server does when it is started, whole and exact, one fact a line. */
+export function describeTarget(
+  target: ServerTarget,
+  { inheritEnv, commands }: Pick<UntrustedServer, "inheritEnv" | "commands">,
+): string[] {
   /** A command is shown as one. */
   const isCommand = (each: string) => commands.some(({ name }) => name === each);
   if (target.kind !== "stdio") {
@@ -67,6 +67,7 @@ function describeTarget(target: ServerTarget, { inheritEnv, commands }: Untruste
         .map(([name, value]) => `with the header ${pair(name, value, ": ")}`),
       ...files,
       ...variablesIn(values),
+      ...commands.map(describeCommand),
     ];
   }
   const { command, args, env, cwd } = target;
@@ -78,6 +79,7 @@ function describeTarget(target: ServerTarget, { inheritEnv, commands }: Untruste
       .map(([name, value]) => `with the variable ${pair(name, value, "=")}`),
     ...variablesIn([command, ...args, cwd, ...Object.values(env)]),
     inheritEnv === "all" ? "gets all variables of your environment" : "gets the basic variables of your environment",
+    ...commands.map(describeCommand),
   ];
 }
 
@@ -101,7 +103,7 @@ function exact(word: string): string {
 }
 
 /** What is not seen, or is obeyed by a terminal, or is a space that only looks like one, by its number. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(
     /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

@@ -31,10 +31,13 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
   ["bearer_token", "bearerToken"],
   ["bearer_token_env_var", "bearerTokenEnv"],
   ["allowedTools", "includeTools"],
+  ["allowed_tools", "includeTools"],
   ["enabled_tools", "includeTools"],
   ["available_tools", "includeTools"],
   ["disabledTools", "excludeTools"],
   ["disabled_tools", "excludeTools"],
+  ["blockedTools", "excludeTools"],
+  ["blocked_tools", "excludeTools"],
 ]);
 
 const ACTS: readonly string[] = [

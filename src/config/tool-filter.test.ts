@@ -31,20 +31,26 @@ describe("the tools of a server", () => {
     expect(read({ excludeTools: [] }).server?.tools).toBeUndefined();
   });
 
-  it.each(["includeTools", "allowedTools", "enabled_tools", "available_tools"])("are those of %s alone", (field) => {
-    expect(included({ [field]: ["read", "get_*"] }, "read", "reads", "get_", "get_a", "Read", "x_get_a")).toEqual([
-      "read",
-      "get_",
-      "get_a",
-    ]);
-    expect(read({ [field]: ["a"] }).problems).toEqual([]);
-  });
+  it.each(["includeTools", "allowedTools", "allowed_tools", "enabled_tools", "available_tools"])(
+    "are those of %s alone",
+    (field) => {
+      expect(included({ [field]: ["read", "get_*"] }, "read", "reads", "get_", "get_a", "Read", "x_get_a")).toEqual([
+        "read",
+        "get_",
+        "get_a",
+      ]);
+      expect(read({ [field]: ["a"] }).problems).toEqual([]);
+    },
+  );
 
-  it.each(["excludeTools", "disabledTools", "disabled_tools"])("are none of %s, though they are included", (field) => {
-    expect(included({ [field]: ["rm", "*_all"] }, "rm", "rms", "drop_all", "all")).toEqual(["rms", "all"]);
-    expect(included({ includeTools: ["*"], [field]: ["rm"] }, "rm", "ls")).toEqual(["ls"]);
-    expect(read({ [field]: ["a"] }).problems).toEqual([]);
-  });
+  it.each(["excludeTools", "disabledTools", "disabled_tools", "blockedTools", "blocked_tools"])(
+    "are none of %s, though they are included",
+    (field) => {
+      expect(included({ [field]: ["rm", "*_all"] }, "rm", "rms", "drop_all", "all")).toEqual(["rms", "all"]);
+      expect(included({ includeTools: ["*"], [field]: ["rm"] }, "rm", "ls")).toEqual(["ls"]);
+      expect(read({ [field]: ["a"] }).problems).toEqual([]);
+    },
+  );
 
   it("are none when the list of those there are is empty, which is said, but all where Goose says so", () => {
     expect(included({ includeTools: [] }, "a")).toEqual([]);

@@ -42,6 +42,22 @@ describe.each(NODES)("on $name", ({ node }) => {
     expect(traps.sprung()).toEqual([]);
   });
 
+  test("`add` says that a pasted value is a command, and runs nothing", async () => {
+    await using home = await temporaryHome();
+    await using traps = await setTraps(home);
+    home.write({ env: traps.env });
+    const snippet = {
+      a: { url: traps.url, headers: { "X-A": `!${traps.name}`, B: "$!x" }, bearerToken: `!${traps.name}` },
+    };
+    const added = await runCli(node, home, "add", "--json", JSON.stringify({ mcpServers: snippet }));
+    expect(added.code).toBe(0);
+    expect(added.stderr.split("\n").filter((line) => line.includes("command"))).toEqual([
+      'pi-mcp: "a": headers.X-A is a command, which is run at each start; "$!" is an exclamation mark.',
+      'pi-mcp: "a": bearerToken is a command, which is run at each start; "$!" is an exclamation mark.',
+    ]);
+    expect(traps.sprung()).toEqual([]);
+  });
+
   test("a command over its ten seconds fails the start by name and place, and is gone with what it started", async () => {
     await using home = await temporaryHome();
     const server = await fakeStdio(home);
