@@ -1,6 +1,7 @@
 import type { Entry } from "./entries.ts";
+import { FileMemory } from "./file-memory.ts";
 import { mergeLayers, readLayer, withProject } from "./layers.ts";
-import { configPaths, type UserEnvironment } from "./paths.ts";
+import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig } from "./record.ts";
@@ -19,15 +20,19 @@ export interface ConfigPlace extends UserEnvironment {
  *
  * A project's files are somebody else's, and a server is a program that runs: an entry of theirs counts only if a person
  * has allowed that very content. All others are in `untrusted` and have no part in `servers`.
+ *
+ * With the `memory` of an earlier reading, a file that is broken now counts as what it held then. What a person has
+ * allowed is never remembered so: a consent that was taken back, or that cannot be read, is none.
  */
-export function loadConfig(place: ConfigPlace): LoadedConfig {
+export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemory()): LoadedConfig {
+  memory.begin();
   const paths = configPaths(place);
   const problems: ConfigProblem[] = [];
   const own = {
-    settings: [readLayer(paths.settings, problems), readLayer(paths.settingsToml, problems)],
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems)),
+    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
+    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
   };
-  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson], problems);
+  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson], problems, memory);
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
@@ -52,17 +57,25 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
 }
 
 /** The record of consents is read when there is something it could be about, and complained of only then. */
-function readProject(place: ConfigPlace, own: readonly string[], problems: ConfigProblem[]): ProjectLayer[] {
+function readProject(
+  place: ConfigPlace,
+  own: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): ProjectLayer[] {
   if (place.cwd === undefined) return [];
   let trust: TrustFile | undefined;
   const layers = readProjectLayers(
     place.cwd,
     own,
     () => {
+      // Noted first: what is decided in between shows as a change.
+      if (trust === undefined) memory.note(trustPath(place));
       trust ??= readTrust(place);
       return trust;
     },
     problems,
+    memory,
   );
   if (trust?.problem !== undefined) problems.push(trust.problem);
   return layers;

@@ -3,7 +3,7 @@ import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
-import { parseBytes, readBytes } from "./json-file.ts";
+import type { FileMemory } from "./file-memory.ts";
 import { isOverride, type Layer, mergeLayers, onto } from "./layers.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
 import type { ConfigProblem, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
@@ -32,6 +32,7 @@ export function readProjectLayers(
   own: readonly string[],
   trust: () => TrustFile,
   problems: ConfigProblem[],
+  memory: FileMemory,
 ): ProjectLayer[] {
   const known = new Set(own.map(realPathOf));
   const layers: ProjectLayer[] = [];
@@ -42,9 +43,9 @@ export function readProjectLayers(
     known.add(target);
     // Not the target: a link in one project must not borrow what was allowed in another.
     const realPath = join(realPathOf(cwd), relative(cwd, file));
-    const bytes = readBytes(file, problems);
-    const document = bytes && parseBytes(file, bytes, problems);
-    if (bytes === undefined || document === undefined) continue;
+    const source = memory.read(file, problems);
+    if (source === undefined) continue;
+    const { bytes, document } = source;
     const found: ConfigProblem[] = [];
     const entries = readEntries(document, found, origin === "mcpjson");
     if (entries.size === 0) {
