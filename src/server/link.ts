@@ -33,6 +33,7 @@ export interface Live {
  *   starting  --reconnect, close-->  stopped                                 (#start)
  *   ready  --process or session gone, reconnect, close-->  stopped           (#leave)
  *   ready  --401-->  needs-auth                                              (#note)
+ *   any  --close, retire-->  stopped, for good                                     (#disconnect, retire)
  *   ready  --not reachable, cut off-->  stopped, the session kept  --a request-->  ready   (#note, #ready)
  */
 type Phase =
@@ -47,9 +48,12 @@ const WAKE_LIMIT_MS = 3_000;
 
 const CLOSED = "the session is closed";
 
+/** The request was not sent: another link has taken the place of this one, and it may be asked instead. */
+export class Replaced extends McpServerError {}
+
 /** One server's connection: at most one at a time [S1-36], made when it is needed, given up when it is gone. */
 export class Link {
-  readonly #config: ServerConfig;
+  #config: ServerConfig;
   readonly #surroundings: Surroundings;
   readonly #handlers: ClientHandlers;
   readonly #limit = new StartLimit();
@@ -61,14 +65,29 @@ export class Link {
   #era: Era | undefined;
   /** All connections that have not ended yet, also those that are left to their last requests. */
   readonly #lives = new Set<Live>();
-  #closed = false;
+  /** Set when it takes no more requests. */
+  #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
+  /** Told of each connection that ends, once this link is retired. */
+  #ended = () => {};
   /** Connections on their way out, which `close` and the next start wait for. */
-  #ending: Promise<unknown> = Promise.resolve();
+  #ending: Promise<unknown>;
 
-  constructor(config: ServerConfig, surroundings: Surroundings, handlers: ClientHandlers) {
+  /** `predecessor`: the end of another link to this server, for which the first start waits. */
+  constructor(
+    config: ServerConfig,
+    surroundings: Surroundings,
+    handlers: ClientHandlers,
+    predecessor: Promise<unknown> = Promise.resolve(),
+  ) {
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
+    this.#ending = predecessor;
+  }
+
+  /** The same entry, which stands elsewhere now: errors name the place. */
+  relocate(config: ServerConfig): void {
+    this.#config = config;
   }
 
   get state(): Phase["state"] {
@@ -95,7 +114,8 @@ export class Link {
       live.users++;
       try {
         return await operate(live);
-      } catch (thrown) {
+      } catch (cause) {
+        const thrown = this.#why(cause);
         const error = toServerError(thrown, {
           config: this.#config,
           redactor: live.redact.errors,
@@ -118,18 +138,48 @@ export class Link {
     await this.#ready(signal);
   }
 
-  /** Ends the connection and the process. Never rejects. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#disconnect(CLOSED);
+  /** Ends the connection and the process, for the reason that is told to requests under way. Never rejects. */
+  async close(reason = CLOSED): Promise<void> {
+    this.#over = { reason, isReplaced: false };
+    await this.#disconnect(reason);
     for (const live of this.#lives) this.#end(live);
+    await this.#ending;
+  }
+
+  /**
+   * Gives way to another link. Requests that were not sent yet fail with `Replaced`; those under way end as they would,
+   * and their connection with the last of them. `idle` resolves when all has ended that no request holds,
+   * `gone` when everything has. Neither rejects.
+   */
+  retire(): { readonly idle: Promise<void>; readonly gone: Promise<void> } {
+    const reason = "its configuration has changed";
+    this.#over = { reason, isReplaced: true };
+    const idle = this.#giveUp(reason);
+    return { idle, gone: idle.then(() => this.#drained()) };
+  }
+
+  async #giveUp(reason: string): Promise<void> {
+    await this.#abortStart(reason);
+    const live = this.#present();
+    if (live) this.#leave(live, reason);
+    for (const each of this.#lives) if (each.users === 0) this.#end(each);
+    await this.#ending;
+  }
+
+  async #drained(): Promise<void> {
+    while (this.#lives.size > 0) {
+      await new Promise<void>((resolve) => {
+        this.#ended = resolve;
+      });
+    }
     await this.#ending;
   }
 
   /** The live connection; started if there is none, one start shared by all who wait for it [S1-41]. */
   async #ready(signal: AbortSignal | undefined): Promise<Live> {
     for (;;) {
-      if (this.#closed) throw this.#failure("connection", CLOSED);
+      if (this.#over?.isReplaced) throw new Replaced(this.#config.name, "connection", this.#over.reason);
+      if (this.#over) throw this.#failure("connection", this.#over.reason);
       if (signal?.aborted) throw this.#failure("cancelled", "the request was cancelled");
       if (this.#phase.state === "stopped" && this.#phase.kept) {
         this.#phase = { state: "ready", live: this.#phase.kept };
@@ -196,6 +246,7 @@ export class Link {
   async #connect(signal: AbortSignal): Promise<Live> {
     // Never two processes of one server, not even while the old one takes its time to end.
     await this.#ending;
+    if (signal.aborted) throw this.#failure("cancelled", "the request was cancelled");
     const config = this.#config;
     const { target, secrets, unset, commands } = expandTarget(config.target, config.policy, this.#surroundings.env);
     const redact = {
@@ -231,6 +282,13 @@ export class Link {
     }
   }
 
+  /** A connection that was closed from here says no more than that: the reason is known here. */
+  #why(thrown: unknown): unknown {
+    if (!(thrown instanceof TransportError) || thrown.failure !== "ended") return thrown;
+    if (this.#over === undefined || this.#over.isReplaced) return thrown;
+    return new TransportError(thrown.failure, this.#over.reason, thrown.delivery);
+  }
+
   /** What a failed request tells of the connection it was made on. */
   #note(live: Live, thrown: unknown, error: McpServerError): void {
     if (!(thrown instanceof TransportError) || this.live !== live) return;
@@ -261,18 +319,27 @@ export class Link {
   #end(live: Live): void {
     this.#lives.delete(live);
     this.#ending = Promise.all([this.#ending, live.connection.close()]);
+    this.#ended();
   }
 
   async #disconnect(reason: string): Promise<void> {
-    const phase = this.#phase;
-    if (phase.state === "starting") {
-      phase.abort.abort(reason);
-      // It may have become ready in the same moment: the phase is looked at again.
-      await phase.started.catch(() => {});
-    }
-    const live = this.#phase.state === "stopped" ? this.#phase.kept : this.live;
+    await this.#abortStart(reason);
+    const live = this.#present();
     if (live) this.#stop(live, reason);
     await this.#ending;
+  }
+
+  /** It may become ready in the same moment, so whoever calls this looks at the phase afterwards. */
+  async #abortStart(reason: string): Promise<void> {
+    const phase = this.#phase;
+    if (phase.state !== "starting") return;
+    phase.abort.abort(reason);
+    await phase.started.catch(() => {});
+  }
+
+  /** The connection, also one that is only kept. */
+  #present(): Live | undefined {
+    return this.#phase.state === "stopped" ? this.#phase.kept : this.live;
   }
 
   #failure(category: McpServerError["category"], text: string): McpServerError {

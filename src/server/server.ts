@@ -25,7 +25,7 @@ export interface ServerRequest {
 
 /** One configured server: its operations, and what is known of it without asking. */
 export class Server {
-  readonly config: ServerConfig;
+  #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
@@ -34,11 +34,22 @@ export class Server {
   #listingTrouble: string | undefined;
   readonly #notices = new Set<string>();
 
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort) {
-    this.config = config;
+  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
+  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+    this.#config = config;
     this.#port = port;
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events));
+    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** The same server, whose entry stands elsewhere now. */
+  relocate(config: ServerConfig): void {
+    this.#config = config;
+    this.#link.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -97,9 +108,14 @@ export class Server {
     await this.listTools(request);
   }
 
-  /** Ends the connection and the process. Never rejects. */
-  close(): Promise<void> {
-    return this.#link.close();
+  /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
+  close(reason?: string): Promise<void> {
+    return this.#link.close(reason);
+  }
+
+  /** Gives way to another server of its name; see `Link.retire`. */
+  retire(): ReturnType<Link["retire"]> {
+    return this.#link.retire();
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
