@@ -162,7 +162,9 @@ class Watching implements ConfigWatch {
     }
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#options.failed(`Changes in ${visible(path)} are not noticed by themselves, as it cannot be watched (${code}).`);
+    this.#options.failed(
+      `Changes in ${visible(path)} are not noticed by themselves, as it cannot be watched (${code}).`,
+    );
   }
 }
 

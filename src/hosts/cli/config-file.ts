@@ -1,20 +1,18 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { loadConfig } from "../../config/load.ts";
-import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
+import { agentDir, configPaths, expandHome, projectPaths } from "../../config/paths.ts";
 import type { LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, UsageError } from "./command.ts";
 
+export { userEnvironment };
+
 /** The option of every command that edits. */
 export const FILE_OPTION = { file: { type: "string" } } as const;
-
-export function userEnvironment(): UserEnvironment {
-  return { env: process.env, home: homedir() };
-}
 
 /** The file a command edits: `--file`, or the agent's mcp.json. */
 export function fileToEdit(values: OptionValues): string {

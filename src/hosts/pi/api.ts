@@ -57,7 +57,12 @@ export interface PiToolResultEvent {
 
 export interface PiApi {
   registerCommand(name: string, command: PiCommand): void;
+  /** A tool of a name that is known gets this definition; a new one is made active. */
   registerTool(tool: PiTool): void;
+  /** Names of the tools a model sees. */
+  getActiveTools(): string[];
+  /** All of them: those not named are not seen. Names that are not known are ignored. */
+  setActiveTools(names: string[]): void;
   on(event: "session_start", handler: (event: unknown, ctx: PiContext) => void): unknown;
   on(event: "session_shutdown", handler: () => Promise<void>): unknown;
   on(event: "before_agent_start", handler: () => Promise<void>): unknown;
