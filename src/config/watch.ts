@@ -1,7 +1,6 @@
 import { type FSWatcher, lstatSync, readlinkSync, statSync, watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
 import type { FileMemory } from "./file-memory.ts";
-import { visible } from "./problems.ts";
 
 /** An editor's save is several events, and so is an edit of ours: what they make is looked at when it is quiet again. */
 const QUIET_MS = 200;
@@ -26,8 +25,11 @@ export interface WatchOptions {
    * not would be told again. When it throws, there is nobody left to tell and the watch ends.
    */
   readonly changed: () => void | Promise<void>;
-  /** Told once, in one sentence, when the system lets a folder not be watched. The others are watched. */
-  readonly failed: (why: string) => void;
+  /**
+   * Told of the first folder that the system does not let be watched (`code`: ENOSPC, EMFILE, …): what changes there is
+   * not told. The others are watched.
+   */
+  readonly failed: (folder: string, code: string) => void;
   /** In place of Node's, for tests. */
   readonly watch?: typeof watch;
 }
@@ -162,9 +164,7 @@ class Watching implements ConfigWatch {
     }
     if (this.#hasFailed) return;
     this.#hasFailed = true;
-    this.#options.failed(
-      `Changes in ${visible(path)} are not noticed by themselves, as it cannot be watched (${code}).`,
-    );
+    this.#options.failed(path, code);
   }
 }
 

@@ -3,7 +3,7 @@ import { type ConfigChanges, changesBetween, describeChanges } from "../../confi
 import { waitingNotice } from "../../config/consent.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import { loadConfig } from "../../config/load.ts";
-import { formatProblem } from "../../config/problems.ts";
+import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
@@ -116,7 +116,10 @@ export class PiHost {
       if (this.#running !== running) return;
       running.watch = watchConfig(running.memory, {
         changed: () => this.#takeUp(running, "say what changes"),
-        failed: (why) => this.#tell(running, `${why} The next prompt and \`/mcp\` look there.`),
+        failed: (folder, code) => {
+          const what = `Changes of the MCP configuration in ${visible(folder)} are noticed at the next prompt or \`/mcp\``;
+          this.#tell(running, `${what}, and not before: the folder cannot be watched (${code}).`);
+        },
       });
     } catch {
       // Without it nothing is lost but the moment.
