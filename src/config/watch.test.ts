@@ -38,6 +38,7 @@ function watched(prepare: (home: ReturnType<typeof testHome>) => void = () => {}
     const watching = watchConfig(memory, {
       changed: () => void told.push(load().servers.map(({ name }) => name)),
       failed: (...failure) => void failures.push(failure),
+      restMs: 0,
       ...options,
     });
     open.push(watching);
@@ -95,7 +96,7 @@ describe("watchConfig", () => {
       listeners.push(listener);
       return Object.assign(new EventEmitter(), { close() {} });
     };
-    const { write, start, told } = watched(undefined, { watch: fake as unknown as typeof watch });
+    const { write, start, told } = watched(undefined, { watch: fake as unknown as typeof watch, restMs: 1_000 });
     start();
     let written = 0;
     const change = async (times: number) => {
@@ -112,6 +113,15 @@ describe("watchConfig", () => {
     await change(500);
     expect(told.length - 1).toBeGreaterThanOrEqual(3);
     expect(told.length - 1).toBeLessThanOrEqual(5);
+    // A program that makes a change and then a pause again and again is told of once a second.
+    await vi.advanceTimersByTimeAsync(5_000);
+    const before = told.length;
+    for (let i = 0; i < 20; i++) {
+      await change(1);
+      await vi.advanceTimersByTimeAsync(280);
+    }
+    expect(told.length - before).toBeGreaterThanOrEqual(3);
+    expect(told.length - before).toBeLessThanOrEqual(6);
   });
 
   it("sees a file that is written, replaced by another, edited, deleted, and there again", async () => {
@@ -173,6 +183,48 @@ describe("watchConfig", () => {
     replace(path("other/b.json"), server("d"));
     await until(3);
     expect(told).toEqual([["c"], ["b"], ["d"]]);
+  });
+
+  it("sees a folder that is a link and is made to lead elsewhere", async () => {
+    const { write, start, told, until, path } = watched(({ write, home }) => {
+      write("profiles/work/mcp.json", server("work"));
+      write("profiles/home/mcp.json", server("home"));
+      rmSync(join(home, ".pi"), { recursive: true });
+      mkdirSync(join(home, ".pi"));
+      symlinkSync(join(home, "profiles/work"), join(home, ".pi/agent"));
+    });
+    start();
+    symlinkSync(path("profiles/home"), path(".pi/new"));
+    renameSync(path(".pi/new"), path(".pi/agent"));
+    await until(1);
+    write("profiles/home/mcp.json", server("changed"));
+    await until(2);
+    expect(told).toEqual([["home"], ["changed"]]);
+  });
+
+  it("places that are no good are no harm: links in a loop, a folder where a file is meant, no home at all", async () => {
+    const { write, start, told, until, path, user, load, failures } = watched(({ write, home }) => {
+      symlinkSync(join(home, MCP_JSON), join(home, `${MCP_JSON}.2`));
+      symlinkSync(join(home, `${MCP_JSON}.2`), join(home, MCP_JSON));
+      mkdirSync(join(home, SETTINGS));
+      write(".config/mcp", "a file");
+    });
+    start();
+    rmSync(path(MCP_JSON));
+    write(MCP_JSON, server("a"));
+    await until(1);
+    rmSync(path(SETTINGS), { recursive: true });
+    write(SETTINGS, server("s"));
+    await until(2);
+    rmSync(path(".config/mcp"));
+    write(USER_MCP_JSON, server("u"));
+    await until(3);
+    expect(told).toEqual([["a"], ["a", "s"], ["a", "s", "u"]]);
+    expect(load().problems).toEqual([]);
+    const memory = new FileMemory();
+    loadConfig({ ...user, home: "/nowhere/at/all", cwd: "/nowhere/either" }, memory);
+    open.push(watchConfig(memory, { changed: () => {}, failed: (...failure) => void failures.push(failure) }));
+    expect(failures).toEqual([]);
   });
 
   it("a file that is broken and then mended is told twice, and its servers stay meanwhile", async () => {

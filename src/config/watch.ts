@@ -32,6 +32,8 @@ export interface WatchOptions {
   readonly failed: (folder: string, code: string) => void;
   /** In place of Node's, for tests. */
   readonly watch?: typeof watch;
+  /** From one change that was told to the next, milliseconds; 1,000 when absent. */
+  readonly restMs?: number;
 }
 
 /**
@@ -99,7 +101,7 @@ class Watching implements ConfigWatch {
       this.close();
     }
     this.#isTelling = false;
-    this.#restUntil = performance.now() + REST_MS;
+    this.#restUntil = performance.now() + (this.#options.restMs ?? REST_MS);
     // Other files may count now, and these may have changed again.
     this.#touch();
   }
@@ -183,16 +185,22 @@ function foldersOf(files: readonly string[]): Map<string, Set<string>> {
   return folders;
 }
 
-/** The folder of a path, or the nearest that is there, in which the next one on the way will appear. */
+/**
+ * The folder of a path, or the nearest that is there, in which the next one on the way will appear; and the folder of each
+ * symbolic link on the way, which may come to lead elsewhere.
+ */
 function addPlace(folders: Map<string, Set<string>>, path: string): void {
+  const add = (at: string) => folders.set(dirname(at), (folders.get(dirname(at)) ?? new Set()).add(basename(at)));
   let at = path;
   while (identityOf(dirname(at)) === "") {
     const above = dirname(at);
     if (above === at) return;
     at = above;
   }
-  const names = folders.get(dirname(at)) ?? new Set();
-  folders.set(dirname(at), names.add(basename(at)));
+  add(at);
+  for (let above = dirname(at); above !== dirname(above); above = dirname(above)) {
+    if (linkOf(above) !== undefined) add(above);
+  }
 }
 
 function linkOf(path: string): string | undefined {

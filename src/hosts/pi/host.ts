@@ -58,7 +58,7 @@ export class PiHost {
     if (this.#running) return;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
-    const config = loadConfig({ ...userEnvironment(), cwd }, memory);
+    const config = load(cwd, memory);
     const running: Running = { config, memory, ctx, cwd, hasUI, direct: new Map() };
     this.#running = running;
     const { problems, servers } = config;
@@ -93,7 +93,7 @@ export class PiHost {
    */
   #takeUp(running: Running, why: "say what changes" | "as asked for"): void {
     const former = running.config;
-    const next = loadConfig({ ...userEnvironment(), cwd: running.cwd }, running.memory);
+    const next = load(running.cwd, running.memory);
     running.config = next;
     const changes = changesBetween(former.servers, next.servers);
     // Before anything that waits for the session in order to use it.
@@ -219,6 +219,11 @@ export class PiHost {
       // The session was replaced.
     }
   }
+}
+
+/** Everything that is configured for a session in this folder. */
+function load(cwd: string, memory: FileMemory): LoadedConfig {
+  return loadConfig({ ...userEnvironment(), cwd }, memory);
 }
 
 /** Whether the tools of a server are tools of their own for a model. */
