@@ -8,11 +8,22 @@
  * });
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
+export { type AcpOptions, readAcpServers } from "./config/acp.ts";
 export { type ConfigChanges, changesBetween } from "./config/changes.ts";
 export { describeUntrustedFile } from "./config/consent.ts";
 export { FileMemory } from "./config/file-memory.ts";
+export type { ConfigFlags } from "./config/flags.ts";
 export { type ConfigPlace, loadConfig } from "./config/load.ts";
-export type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UntrustedServer } from "./config/record.ts";
+export type {
+  ConfigLayer,
+  ConfigProblem,
+  FieldSource,
+  LoadedConfig,
+  ServerConfig,
+  UntrustedFile,
+  UntrustedServer,
+} from "./config/record.ts";
+export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";

@@ -47,7 +47,7 @@ export function readProjectLayers(
     if (source === undefined) continue;
     const { bytes, document } = source;
     const found: ConfigProblem[] = [];
-    const entries = readEntries(document, found, origin === "mcpjson");
+    const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;

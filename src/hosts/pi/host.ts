@@ -1,20 +1,20 @@
 import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { waitingNotice } from "../../config/consent.ts";
+import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
+import type { ConfigFlags } from "../../config/flags.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
+import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
-import type { PiApi, PiContext, PiToolResultEvent } from "./api.ts";
+import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
-
-/** How long a first turn waits for servers whose tools the model is to see [S2-38]. */
-const FIRST_TURN_WAIT_MS = 10_000;
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
 const WATCH_AFTER_MS = 1_000;
@@ -41,11 +41,15 @@ interface Running {
 
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
 export class PiHost {
+  readonly #pi: PiApi;
+  readonly #flags: ConfigFlags | undefined;
   readonly #tools: PiTools;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
 
-  constructor(pi: PiApi) {
+  constructor(pi: PiApi, flags?: ConfigFlags) {
+    this.#pi = pi;
+    this.#flags = flags;
     this.#tools = new PiTools(pi);
   }
 
@@ -58,14 +62,15 @@ export class PiHost {
     if (this.#running) return;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
-    const config = load(cwd, memory);
+    const config = this.#load(cwd, memory);
     const running: Running = { config, memory, ctx, cwd, hasUI, direct: new Map() };
     this.#running = running;
-    const { problems, servers } = config;
+    const problems = [...config.problems];
+    firstTurnWaitMs(process.env, problems);
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
-    this.#declare(running, { added: servers.map(({ name }) => name), replaced: [], removed: [] });
+    this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
   }
 
@@ -93,7 +98,7 @@ export class PiHost {
    */
   #takeUp(running: Running, why: "say what changes" | "as asked for"): void {
     const former = running.config;
-    const next = load(running.cwd, running.memory);
+    const next = this.#load(running.cwd, running.memory);
     running.config = next;
     const changes = changesBetween(former.servers, next.servers);
     // Before anything that waits for the session in order to use it.
@@ -126,6 +131,26 @@ export class PiHost {
     }
   }
 
+  /** Takes up servers that other extensions have registered or withdrawn since. */
+  takeRegistered(): void {
+    if (this.#running) this.#takeUp(this.#running, "as asked for");
+  }
+
+  /** Everything that is configured for a session in this folder. */
+  #load(cwd: string, memory: FileMemory): LoadedConfig {
+    const place = { ...userEnvironment(), cwd, registered: this.#registered() };
+    return loadConfig({ ...place, ...(this.#flags && { flags: this.#flags }) }, memory);
+  }
+
+  /** Servers of other extensions; a host that is older, or has moved on meanwhile, has none. */
+  #registered(): readonly RegisteredServer[] {
+    try {
+      return tellsMcpServers(this.#pi) ? this.#pi.getMcpServers() : [];
+    } catch {
+      return [];
+    }
+  }
+
   /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
   #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
     const { servers } = running.config;
@@ -141,7 +166,7 @@ export class PiHost {
     for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
     if (direct.length === 0) return;
     const offered = Promise.all([running.firstTurn, ...direct.map((name) => this.#offerTools(running, name))]);
-    running.firstTurn = Promise.race([offered, limit(FIRST_TURN_WAIT_MS)]);
+    running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
   }
 
   #withdrawTools(running: Running, server: string): void {
@@ -219,11 +244,6 @@ export class PiHost {
       // The session was replaced.
     }
   }
-}
-
-/** Everything that is configured for a session in this folder. */
-function load(cwd: string, memory: FileMemory): LoadedConfig {
-  return loadConfig({ ...userEnvironment(), cwd }, memory);
 }
 
 /** Whether the tools of a server are tools of their own for a model. */
