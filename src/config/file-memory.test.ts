@@ -121,6 +121,19 @@ describe("FileMemory", () => {
     expect(memory.isStale()).toBe(true);
   });
 
+  it("a file that is named on the command line counts like the others, also before it is there", () => {
+    const { write, memory, user, home } = remembered();
+    const flags = { sources: [`${home}/named.json`, JSON.stringify(server("text"))] };
+    const load = () => loadConfig({ ...user, flags }, memory).servers.map(({ name }) => name);
+    expect(load()).toEqual(["text"]);
+    expect(memory.isStale()).toBe(false);
+    write("named.json", server("named"));
+    expect(memory.isStale()).toBe(true);
+    expect(load()).toEqual(["named", "text"]);
+    write("named.json", "{");
+    expect(load()).toEqual(["named", "text"]);
+  });
+
   it("what is not looked for any more makes nothing stale", () => {
     const { write, load, memory, user } = remembered();
     const file = write("project/.mcp.json", server("theirs"));

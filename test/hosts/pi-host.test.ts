@@ -31,7 +31,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
   const mcp = (args: object, signal?: AbortSignal) =>
     tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
-  return { host: new PiHost(pi), ctx, tools, active, told, asked, mcp };
+  return { pi, host: new PiHost(pi), ctx, tools, active, told, asked, mcp };
 }
 
 /** An entry of an `mcpServers` object. */
@@ -178,6 +178,35 @@ test("a session that has ended is told nothing any more, however its files chang
     await until("the notice", () => second.told[0]);
     await second.host.end();
     expect([first.told, second.told]).toEqual([[], ["MCP configuration changed: added a."]]);
+  });
+});
+
+test("a server that another extension registers while a tool is at work can be used at once and leaves that tool alone", async () => {
+  await using home = await temporaryHome();
+  const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
+  const later = await fakeStdio(home);
+  home.write({ settings: { mcpServers: [own.entry("own")] } });
+  await withEnv(home.env(), async () => {
+    const registered: object[] = [];
+    const { pi, ctx, mcp } = hostIn(home);
+    const host = new PiHost(Object.assign(pi, { getMcpServers: () => registered }));
+    host.begin(ctx);
+    const abort = new AbortController();
+    const call = mcp({ action: "call", server: "own", tool: "echo" }, abort.signal);
+    await until("the call", () => own.params("tools/call")[0]);
+    registered.push({ name: "later", config: entryOf(later), extensionPath: "/e.js" });
+    host.takeRegistered();
+    expect(host.serverNames).toEqual(["later", "own"]);
+    expect((await mcp({ action: "call", server: "later", tool: "echo" }))?.isError).toBe(false);
+    expect(own.starts().every(isAlive)).toBe(true);
+    abort.abort();
+    expect((await call)?.isError).toBe(true);
+    registered.length = 0;
+    host.takeRegistered();
+    expect(host.serverNames).toEqual(["own"]);
+    await until("the server to end", () => (later.starts().some(isAlive) ? undefined : true));
+    expect(own.starts()).toHaveLength(1);
+    await host.end();
   });
 });
 
