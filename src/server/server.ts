@@ -6,8 +6,10 @@ import { McpServerError, messageOf } from "../error.ts";
 import type { Listing } from "../protocol/connection.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
-import { Link, type Live } from "./link.ts";
+import { Link } from "./link.ts";
+import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
+import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
 
 /** How many tool names an error lists. */
@@ -74,7 +76,10 @@ export class Server {
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
     const options = { signal, timeoutMs: timeoutMs ?? this.config.policy.startTimeoutMs };
     try {
-      return await this.#link.use(signal, async (live) => this.#keep(live, await live.connection.listTools(options)));
+      return await perform(this.#link, this.config, {
+        signal,
+        operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
+      });
     } catch (error) {
       if (this.state === "ready") this.#listingTrouble = messageOf(error);
       throw error;
@@ -85,10 +90,21 @@ export class Server {
     await this.#mustHave(tool, request.signal);
     const { signal, onProgress } = request;
     const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
-    return this.#link.use(signal, async ({ connection, redact }) => {
-      const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-      return redactResult(await connection.callTool(tool, args, options), redact.results);
+    const annotations = () => this.knownTool(tool)?.annotations;
+    return perform(this.#link, this.config, {
+      signal,
+      annotations,
+      operate: async ({ connection, redact }) => {
+        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
+        return redactResult(await connection.callTool(tool, args, options), redact.results);
+      },
     });
+  }
+
+  /** Connects and lists its tools, if it is to be connected with the session. Returns at once; `state` tells what came of it. */
+  begin(): void {
+    const { lifecycle } = this.config.policy;
+    if (lifecycle === "eager" || lifecycle === "keep-alive") void this.listTools({}).catch(() => {});
   }
 
   /** A new connection in place of the old one, if there was one, with its tools listed. */

@@ -19,6 +19,8 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
   const offered: ServerPort = { roots, ...port };
   const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));
 
+  for (const server of servers.values()) server.begin();
+
   const find = (name: string): Server => {
     const server = servers.get(name);
     if (server) return server;
