@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readAcpServers } from "../../src/config/acp.ts";
 import { loadConfig } from "../../src/config/load.ts";
@@ -8,6 +9,7 @@ import { fakeHttp, fakeStdio, type ServerScript, tool } from "../ground/fake-ser
 import { type Home, temporaryHome } from "../ground/home.ts";
 import type { Observed } from "../ground/observed.ts";
 import type { Step } from "../ground/script.ts";
+import { until } from "../ground/wait.ts";
 
 /** What a tool says of itself. `unlisted`: it says that it is safe, but nobody has asked. */
 const DECLARED = {
@@ -132,6 +134,45 @@ describe.each<[Origin, Record<"died" | "reset" | "known", number[]>]>([
 
   test("whose gateway has lost it", async () => {
     expect(counts(await callAll(origin, "http", { status: 502, body: "" }))).toEqual(reset);
+  });
+
+  test("that died before it was sent runs it once, and nobody notices", async () => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, { tools: [tool("echo", { annotations: DECLARED.destructive })] });
+    const config = configOf(home, origin, { fake: server.entry("fake") });
+    await using session = createSession(config, { env: home.env(), cwd: home.cwd });
+    await session.listTools("fake");
+    process.kill(server.starts()[0] ?? 0, "SIGKILL");
+    await until("the news of its end", () => session.status("fake").state === "stopped" || undefined);
+    expect((await session.callTool("fake", "echo", {})).isError).toBe(false);
+    expect([server.starts().length, server.params("tools/call").length]).toEqual([2, 1]);
+  });
+
+  test("that cannot be reached is tried as often as one that is busy, and runs when it is back", async () => {
+    await using home = await temporaryHome();
+    const first = await fakeHttp({ tools: [tool("echo", { annotations: DECLARED.destructive })] });
+    const config = configOf(home, origin, { fake: first.entry("fake") });
+    await using session = createSession(config, { env: home.env(), cwd: home.cwd });
+    await session.listTools("fake");
+    await first.close();
+    // The news that the idle connection is closed has to arrive, or the call goes out on it and may have run.
+    await sleep(100);
+    const failure = await session.callTool("fake", "echo", {}).catch((error: McpServerError) => error);
+    expect(failure).toMatchObject({ attempts: known[0], category: "connection" });
+    expect((failure as McpServerError).message).not.toContain("may have run");
+    const second = await fakeHttp({}, { port: first.port });
+    try {
+      expect((await session.callTool("fake", "echo", {})).isError).toBe(false);
+      // One that came with the session id of before was turned away, not run.
+      const run = second
+        .received()
+        .filter(({ message }) => message?.method === "tools/call")
+        .filter(({ headers }) => second.sessions().includes(headers?.["mcp-session-id"] ?? ""));
+      expect(run).toHaveLength(1);
+    } finally {
+      await session.close();
+      await second.close();
+    }
   });
 
   test.each([429, 503])("that is busy (%i)", async (status) => {
