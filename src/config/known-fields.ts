@@ -38,7 +38,17 @@ const ACTS: readonly string[] = [
   ...["disabled", "enabled", "exposure", "directTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
-  ...["maxResultBytes", "maxResultLines", "framing", "shutdown", "inheritEnv", "stopContainer", "offersRoots"],
+  ...[
+    "maxResultBytes",
+    "maxResultLines",
+    "maxListItems",
+    "maxListPages",
+    "framing",
+    "shutdown",
+    "inheritEnv",
+    "stopContainer",
+    "offersRoots",
+  ],
 ];
 
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {

@@ -23,6 +23,11 @@ export function readLife(reader: EntryReader, defaults: Life): Life {
   return { lifecycle, idleTimeoutMs: isKept ? 0 : (written ?? usual), healthCheckMs: isKept ? HEALTH_CHECK_MS : 0 };
 }
 
+/** Whether a server is connected with the session, before anybody uses it. */
+export function startsWithSession({ lifecycle }: Pick<ServerPolicy, "lifecycle">): boolean {
+  return lifecycle === "eager" || lifecycle === "keep-alive";
+}
+
 /** The word itself, or the older `{"mode": word}`. */
 function readLifecycle(reader: EntryReader): Lifecycle | undefined {
   const field = reader.field("lifecycle");

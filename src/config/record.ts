@@ -51,10 +51,11 @@ export interface ResultLimit {
 export type Lifecycle = "lazy" | "eager" | "keep-alive" | "lazy-keep-alive";
 
 /**
- * Whether a call that was sent and got no answer is sent again when its tool does not say if that is safe. `transport`:
- * after any loss of the connection. `transient`: only after a passing fault of the network in an HTTP session that lives.
+ * Whether a call that was sent and got no answer is sent again. `declared`: if its tool is declared read-only or idempotent.
+ * `transient`: also if the tool says nothing, after a passing fault of the network in an HTTP session that lives.
+ * `transport`: likewise after any loss of the connection. `never`: whatever the tool is declared to be.
  */
-export type ReplayRule = "transport" | "transient" | "never";
+export type ReplayRule = "transport" | "transient" | "declared" | "never";
 
 /** How often and after which pauses a request that may be sent again is sent again. Times in milliseconds. */
 export interface RetryPolicy {
@@ -70,6 +71,12 @@ export interface RetryPolicy {
   readonly pause: { readonly firstMs: number; readonly growth: "doubled" | "added"; readonly maxMs: number };
   /** New connections after the first, until a call is answered or a person reconnects. */
   readonly reconnectsInARow: number;
+}
+
+/** How much of a list is read. */
+export interface ListLimit {
+  readonly maxItems: number;
+  readonly maxPages: number;
 }
 
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
@@ -112,6 +119,8 @@ export interface ServerPolicy {
    */
   readonly freshAfterFailure: boolean;
   readonly resultLimit: ResultLimit;
+  /** How much of a list (of tools, of resources) is read; a list that is cut says so. */
+  readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */

@@ -5,7 +5,7 @@ import type { ToolAnnotations } from "../protocol/types.ts";
 import { type Delivery, TransportError, type TransportFailure } from "../transport/transport.ts";
 import { type FailedRequest, mayReplay } from "./replay.ts";
 
-const RULES: readonly ReplayRule[] = ["transport", "transient", "never"];
+const RULES: readonly ReplayRule[] = ["transport", "transient", "declared", "never"];
 const SAFE: readonly ToolAnnotations[] = [{ readOnlyHint: true }, { idempotentHint: true }];
 const UNSAFE: readonly ToolAnnotations[] = [
   { destructiveHint: true },
@@ -24,14 +24,15 @@ const call = (annotations: ToolAnnotations | undefined, inSession = true): Faile
   inSession,
 });
 
-/** What the rules say, each with and without a session: `transport`, `transient`, `never`. */
+/** What the rules say, each with and without a session: in the order of `RULES`. */
 function verdicts(failure: unknown, annotations: ToolAnnotations | undefined): string {
   const told = (inSession: boolean) =>
     RULES.map((rule) => (mayReplay(failure, call(annotations, inSession), rule) ? "yes" : "no")).join(" ");
   return `${told(true)} | ${told(false)}`;
 }
-const ALWAYS = "yes yes yes | yes yes yes";
-const NEVER = "no no no | no no no";
+const ALWAYS = "yes yes yes yes | yes yes yes yes";
+const IF_SAFE = "yes yes yes no | yes yes yes no";
+const NEVER = "no no no no | no no no no";
 
 describe("a request is sent again", () => {
   it.each([
@@ -47,15 +48,15 @@ describe("a request is sent again", () => {
   it.each([lost("unknown"), status(502, "unknown"), status(504, "unknown")])(
     "after a loss as its tool and its server's rule allow: %o",
     (failure) => {
-      for (const annotations of SAFE) expect(verdicts(failure, annotations)).toBe(ALWAYS);
+      for (const annotations of SAFE) expect(verdicts(failure, annotations)).toBe(IF_SAFE);
       for (const annotations of UNSAFE) expect(verdicts(failure, annotations)).toBe(NEVER);
-      for (const annotations of SILENT) expect(verdicts(failure, annotations)).toBe("yes yes no | yes no no");
+      for (const annotations of SILENT) expect(verdicts(failure, annotations)).toBe("yes yes no no | yes no no no");
       expect(RULES.every((rule) => mayReplay(failure, { isListing: true, inSession: false }, rule))).toBe(true);
     },
   );
 
   it("once the server has begun, only when its tool says that it is safe", () => {
-    for (const annotations of SAFE) expect(verdicts(lost("begun"), annotations)).toBe(ALWAYS);
+    for (const annotations of SAFE) expect(verdicts(lost("begun"), annotations)).toBe(IF_SAFE);
     for (const annotations of [...UNSAFE, ...SILENT]) expect(verdicts(lost("begun"), annotations)).toBe(NEVER);
   });
 

@@ -22,8 +22,8 @@ const GATEWAY: ReadonlySet<number> = new Set([502, 504]);
  *
  * - An answer is an answer, also one that is an error or cannot be read; what was cancelled or took too long is over.
  * - Known not to have run (it never left, or the server said so in a way that may pass): yes.
- * - Lost after it was sent: listings yes. A call never if its tool is declared destructive; yes if it is declared read-only or
- *   idempotent; else as the server's rule says, and no once the server has said that it runs.
+ * - Lost after it was sent: listings yes. A call never if its tool is declared destructive or the server's rule is `never`;
+ *   yes if the tool is declared read-only or idempotent; else as the rule says, and no once the server has said that it runs.
  */
 export function mayReplay(failure: unknown, request: FailedRequest, rule: ReplayRule): boolean {
   if (!(failure instanceof TransportError)) return false;
@@ -32,7 +32,7 @@ export function mayReplay(failure: unknown, request: FailedRequest, rule: Replay
   if (!isLoss(failure)) return false;
   if (request.isListing) return true;
   const { destructiveHint, readOnlyHint, idempotentHint } = request.annotations ?? {};
-  if (destructiveHint) return false;
+  if (destructiveHint || rule === "never") return false;
   if (readOnlyHint || idempotentHint) return true;
   if (failure.delivery === "begun") return false;
   return rule === "transport" || (rule === "transient" && request.inSession);

@@ -1,6 +1,7 @@
 import { homedir } from "node:os";
 import { ToolNames } from "../../catalog/names.ts";
 import { waitingNotice } from "../../config/consent.ts";
+import { startsWithSession } from "../../config/lifecycle.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
@@ -103,6 +104,8 @@ export class PiHost {
       const [{ runMcpTool }, session] = await this.engine();
       return runMcpTool(session, call);
     });
+    // The session starts them by itself; what becomes of them is in `/mcp`.
+    if (config.servers.some(({ policy }) => startsWithSession(policy))) this.#ready(running).catch(() => {});
     const direct = config.servers.filter(({ exposure }) => exposure === "direct");
     if (direct.length === 0) return;
     const offered = Promise.all(direct.map(({ name }) => this.#offerTools(running, name)));
