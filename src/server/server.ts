@@ -1,3 +1,4 @@
+import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
 import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
@@ -7,8 +8,10 @@ import type { Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
-import { Link, type Live } from "./link.ts";
+import { Link } from "./link.ts";
+import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
+import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
 
 /** How many tool names an error lists. */
@@ -88,7 +91,10 @@ export class Server {
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
     const options = { signal, timeoutMs: timeoutMs ?? this.config.policy.startTimeoutMs };
     try {
-      return await this.#link.use(signal, async (live) => this.#keep(live, await live.connection.listTools(options)));
+      return await perform(this.#link, this.config, {
+        signal,
+        operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
+      });
     } catch (error) {
       if (this.state === "ready") this.#listingTrouble = messageOf(error);
       throw error;
@@ -99,10 +105,20 @@ export class Server {
     await this.#mustHave(tool, request.signal);
     const { signal, onProgress } = request;
     const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
-    return this.#link.use(signal, async ({ connection, redact }) => {
-      const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-      return redactResult(await connection.callTool(tool, args, options), redact.results);
+    const annotations = () => this.knownTool(tool)?.annotations;
+    return perform(this.#link, this.config, {
+      signal,
+      annotations,
+      operate: async ({ connection, redact }) => {
+        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
+        return redactResult(await connection.callTool(tool, args, options), redact.results);
+      },
     });
+  }
+
+  /** Connects and lists its tools, if it is to be connected with the session. Returns at once; `state` tells what came of it. */
+  begin(): void {
+    if (startsWithSession(this.config.policy)) void this.listTools({}).catch(() => {});
   }
 
   /** A new connection in place of the old one, if there was one, with its tools listed. */
@@ -158,7 +174,7 @@ export class Server {
    * whole list tells instead. False also where a server cannot be asked.
    */
   async #finds(tool: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const found = await this.#link.use(signal, async (live) => {
+    const operate = async (live: Live) => {
       const { findTool } = live.connection;
       if (!findTool) return "unasked";
       if (this.#found?.live !== live) this.#found = { live, tools: new Map() };
@@ -172,7 +188,8 @@ export class Server {
         if (error instanceof RpcError || error instanceof RequestTimeout) return "unclear";
         throw error;
       }
-    });
+    };
+    const found = await perform(this.#link, this.config, { signal, operate });
     if (found === "unclear") await this.listTools({ signal });
     if (found !== "no") return found === "yes";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (the server was asked for it by name; list its tools to see all)`;

@@ -24,7 +24,9 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
   const servers = new ServerSet(config, (server, predecessor) => {
-    return new Server(server, surroundings, offered, predecessor);
+    const made = new Server(server, surroundings, offered, predecessor);
+    made.begin();
+    return made;
   });
 
   const find = (name: string): Server => {

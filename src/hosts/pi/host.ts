@@ -4,6 +4,7 @@ import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
+import { startsWithSession } from "../../config/lifecycle.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
@@ -164,6 +165,9 @@ export class PiHost {
     const changed = new Set([...added, ...replaced]);
     const direct = servers.filter((server) => changed.has(server.name) && isDirect(server)).map(({ name }) => name);
     for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
+    // The session starts them by itself; what becomes of them is in `/mcp`.
+    const isEager = servers.some(({ name, policy }) => changed.has(name) && startsWithSession(policy));
+    if (isEager) this.#ready(running).catch(() => {});
     if (direct.length === 0) return;
     const offered = Promise.all([running.firstTurn, ...direct.map((name) => this.#offerTools(running, name))]);
     running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
