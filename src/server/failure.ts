@@ -38,8 +38,8 @@ export function cancelled({ name }: ServerConfig): McpServerError {
 }
 
 /**
- * The error as it is told when no further try follows: how often it was tried, and how often the request was sent without
- * an answer, for then it may have run.
+ * The error as it is told when no further try follows: how often it was tried, and how many tries were sent without an
+ * answer, for then the request may have run.
  */
 export function triedInVain(
   error: McpServerError,
@@ -47,18 +47,20 @@ export function triedInVain(
   unanswered: number,
   { source }: ServerConfig,
 ): McpServerError {
-  const mayHaveRun = [
-    "",
-    ". The request may have run; it was not repeated",
-    `. The request may have run up to ${unanswered} times`,
-  ][Math.min(unanswered, 2)];
   if (attempts === 1 && unanswered === 0) return error;
-  const where = `Check its entry in ${source.file}:${source.line}`;
-  const advice = attempts === 1 || error.message.includes("Check ") ? "" : `. ${where}`;
-  const tried = attempts === 1 ? "" : ` (tried ${attempts} times)`;
   const { server, category, cause, diagnostics } = error;
-  const message = `${error.message}${mayHaveRun}${tried}${advice}`;
+  const tried = attempts === 1 ? "" : ` (tried ${attempts} times)`;
+  // What we refuse ourselves says what to do, and an answer is no matter of the configuration.
+  const isBroken = attempts > 1 && cause instanceof TransportError && !error.message.includes("Check ");
+  const advice = isBroken ? `. Check its entry in ${source.file}:${source.line}` : "";
+  const message = `${error.message}${mayHaveRun(attempts, unanswered)}${tried}${advice}`;
   return new McpServerError(server, category, message, { cause, diagnostics, attempts });
+}
+
+function mayHaveRun(attempts: number, unanswered: number): string {
+  if (unanswered === 0) return "";
+  if (attempts === 1) return ". The request may have run; it was not repeated";
+  return unanswered === 1 ? ". The request may have run" : `. The request may have run up to ${unanswered} times`;
 }
 
 interface Explanation {

@@ -1,6 +1,6 @@
 import type { ServerConfig } from "../config/record.ts";
 import { McpServerError } from "../error.ts";
-import { RpcError } from "../protocol/errors.ts";
+import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import { pause } from "../protocol/pause.ts";
 import type { ToolAnnotations } from "../protocol/types.ts";
 import { TransportError } from "../transport/transport.ts";
@@ -71,7 +71,11 @@ async function attempt<T>(
   const inSession = live.transport.hasSession ?? false;
   const error = toServerError(thrown, { config, redactor: live.redact.errors, during: "request" });
   const isHeld = link.release(live, { thrown, error, isListing });
-  if (!(thrown instanceof TransportError)) return { error, waitMs: undefined, mayHaveRun: false };
+  if (!(thrown instanceof TransportError)) {
+    // By itself a time-out says enough; beside a lost try it is one more that may have run.
+    const isUnknown = thrown instanceof RequestTimeout || thrown instanceof RequestCancelled;
+    return { error, waitMs: undefined, mayHaveRun: !isListing && isUnknown && tries.made > 1 };
+  }
   const failed = { isListing, inSession, annotations: request.annotations?.() };
   // Over HTTP a listing has been repeated on this connection already.
   const isSpent = isListing && isHeld && live.transport.kind === "http";

@@ -12,6 +12,7 @@ export class Watch {
   readonly #options: WatchOptions;
   #idle: NodeJS.Timeout | undefined;
   #check: NodeJS.Timeout | undefined;
+  #isRunning = false;
 
   constructor(options: WatchOptions) {
     this.#options = options;
@@ -19,6 +20,7 @@ export class Watch {
 
   start(): void {
     this.stop();
+    this.#isRunning = true;
     const { healthCheckMs, check } = this.#options;
     if (healthCheckMs > 0) this.#check = setInterval(check, healthCheckMs).unref();
     this.used();
@@ -28,10 +30,11 @@ export class Watch {
   used(): void {
     clearTimeout(this.#idle);
     const { idleTimeoutMs, idle } = this.#options;
-    if (idleTimeoutMs > 0) this.#idle = setTimeout(idle, idleTimeoutMs).unref();
+    if (this.#isRunning && idleTimeoutMs > 0) this.#idle = setTimeout(idle, idleTimeoutMs).unref();
   }
 
   stop(): void {
+    this.#isRunning = false;
     clearTimeout(this.#idle);
     clearInterval(this.#check);
   }

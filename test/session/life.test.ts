@@ -535,3 +535,46 @@ test("a failed call says of what kind the failure is", async () => {
   await session.close();
   await server.close();
 });
+
+test("what is said after several tries fits how the last one ended", async () => {
+  await using home = await temporaryHome();
+  const busy = { status: 503, body: "" };
+  const web = await fakeHttp({
+    tools: ["busy", "late", "both"].map((name) => tool(name)),
+    on: {
+      "tools/call busy": [{ destroy: true }, busy],
+      "tools/call late": [{ destroy: true }, { silent: true }],
+      "tools/call both": [busy, { destroy: true }],
+    },
+  });
+  const session = mcpSession(home, { web: { url: web.url, ...legacy, maxAttempts: 2 } });
+  const told = async (name: string) => (await failureOf(session.callTool("web", name, {}, { timeoutMs: 400 }))).message;
+  expect(await told("busy")).toMatch(/HTTP 503\. The request may have run \(tried 2 times\)\. Check its entry in /);
+  expect(await told("late")).toMatch(/timed out.*\. The request may have run up to 2 times \(tried 2 times\)$/);
+  expect(await told("both")).toMatch(
+    /connection was lost.*\. The request may have run \(tried 2 times\)\. Check its entry in /,
+  );
+  await session.close();
+  await web.close();
+});
+
+test("an HTTP server whose checks fail again and again is found again each time it is used", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeHttp({
+    getStream: true,
+    on: { "tools/list": { destroy: true }, GET: { silent: true, sse: true } },
+  });
+  const session = mcpSession(
+    home,
+    { web: { url: server.url, lifecycle: "lazy-keep-alive", ...legacy } },
+    { healthCheckMs: 60 },
+  );
+  for (let round = 0; round < 4; round++) {
+    const calls = await Promise.all([1, 2, 3].map(() => session.callTool("web", "echo", {})));
+    expect(calls.every(({ isError }) => !isError)).toBe(true);
+    await stateIs(session, "web", "stopped");
+  }
+  expect(server.params("initialize")).toHaveLength(1);
+  await session.close();
+  await server.close();
+});
