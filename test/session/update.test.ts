@@ -312,3 +312,20 @@ test("calls in a storm of updates all end with their own answer, none runs twice
   expect(servers.s.params("tools/call")).toHaveLength(calls.length);
   await until("all but one to end", () => (alive("s").length <= 1 ? true : undefined));
 }, 60_000);
+
+test("servers that start with the session start with an update, too, once the old one is gone", async () => {
+  const { home, servers, configure, alive } = await ground({ added: {}, changed: {} });
+  await using _ = home;
+  const eager = { lifecycle: "eager" };
+  configure({ changed: eager });
+  const { session, update } = live(home);
+  await using __ = session;
+  await servers.changed.until("tools/list");
+  configure({ added: eager, changed: { ...eager, env: { NEW: "1" } } });
+  await update();
+  await Promise.all([servers.added.until("tools/list"), servers.changed.until("tools/list", 2)]);
+  expect([alive("added").length, alive("changed").length]).toEqual([1, 1]);
+  configure({});
+  await update();
+  expect([...alive("added"), ...alive("changed")]).toEqual([]);
+});
