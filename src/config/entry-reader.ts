@@ -13,6 +13,8 @@ import { trimHidden } from "./white-space.ts";
 export interface EntryReader {
   readonly failed: boolean;
   has(field: string): boolean;
+  /** The field as it is, for a reader that judges its kind itself. */
+  field(field: string): Field | undefined;
   /** A string without the white space around it, which is reported; `undefined` when absent or blank. */
   text(field: string): string | undefined;
   /** A string as `text` gives it, or a list of strings whose first one must not be blank; empty when absent or blank. */
@@ -90,6 +92,7 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
       return failed;
     },
     has: (name) => fields.has(name),
+    field: (name) => fields.get(name),
     text,
     words(name) {
       const field = fields.get(name);

@@ -45,6 +45,7 @@ const ACTS: readonly string[] = [
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
   ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
+  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
   ...[
     "maxResultBytes",
     "maxResultLines",
@@ -65,8 +66,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   auth: ["object", "string", "boolean"],
   oauth: ["object", "boolean"],
   // its adapter and the extension before it
-  lifecycle: ["string", "object"],
-  idleTimeout: ["number"],
   toolPrefix: ["string"],
   exposeResources: ["boolean"],
   debug: ["boolean"],
@@ -98,7 +97,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ["setup", "run it by hand"],
   // Goose, Zed, mcporter
   ...["bundled", "env_keys", "display_name", "source", "remote"],
-  ...["tokenCacheDir", "clientName", "oauthRedirectUrl", "oauthScope", "oauthCommand", "logging", "idleTimeoutMs"],
+  ...["tokenCacheDir", "clientName", "oauthRedirectUrl", "oauthScope", "oauthCommand", "logging"],
   // Lists and notes
   ...[
     "icon",

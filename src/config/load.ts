@@ -1,8 +1,9 @@
 import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
+import { FileMemory } from "./file-memory.ts";
 import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
 import { isOverride, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
-import { configPaths, type UserEnvironment } from "./paths.ts";
+import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
@@ -29,12 +30,16 @@ export interface ConfigPlace extends UserEnvironment {
  *
  * A project's files are somebody else's, and a server is a program that runs: an entry of theirs counts only if a person
  * has allowed that very content. All others are in `untrusted` and have no part in `servers`.
+ *
+ * With the `memory` of an earlier reading, a file that is broken now counts as what it held then. What a person has
+ * allowed is never remembered so: a consent that was taken back, or that cannot be read, is none.
  */
-export function loadConfig(place: ConfigPlace): LoadedConfig {
+export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemory()): LoadedConfig {
+  memory.begin();
   const problems: ConfigProblem[] = [];
-  const flags = readFlagLayers(place, problems);
+  const flags = readFlagLayers(place, problems, memory);
   const isAlone = place.flags?.isStrict === true;
-  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems);
+  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
   const named = applyFlags(flags, entries);
   const handed = readAcpVariable(isAlone ? {} : place.env);
   problems.push(...handed.problems);
@@ -80,15 +85,21 @@ function noFiles(): FileEntries {
 }
 
 /** What stands in the files of the person and of the project, and in what extensions register. */
-function readFiles(place: ConfigPlace, named: readonly string[], problems: ConfigProblem[]): FileEntries {
+function readFiles(
+  place: ConfigPlace,
+  named: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): FileEntries {
   const paths = configPaths(place);
   const own = {
-    settings: [readLayer(paths.settings, problems), readLayer(paths.settingsToml, problems)],
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems)),
+    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
+    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
   };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
-  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named], problems);
+  const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
+  const project = readProject(place, known, problems, memory);
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
@@ -130,17 +141,25 @@ function applyFlags(flags: readonly FlagLayer[], lower: EntriesByOrigin): NamedE
 }
 
 /** The record of consents is read when there is something it could be about, and complained of only then. */
-function readProject(place: ConfigPlace, own: readonly string[], problems: ConfigProblem[]): ProjectLayer[] {
+function readProject(
+  place: ConfigPlace,
+  own: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): ProjectLayer[] {
   if (place.cwd === undefined) return [];
   let trust: TrustFile | undefined;
   const layers = readProjectLayers(
     place.cwd,
     own,
     () => {
+      // Noted first: what is decided in between shows as a change.
+      if (trust === undefined) memory.note(trustPath(place));
       trust ??= readTrust(place);
       return trust;
     },
     problems,
+    memory,
   );
   if (trust?.problem !== undefined) problems.push(trust.problem);
   return layers;

@@ -1,8 +1,12 @@
 import type { EntryReader } from "./entry-reader.ts";
+import { readLife } from "./lifecycle.ts";
 import type { ServerConfig, ServerPolicy } from "./record.ts";
 
 /** No server answers reliably within this: a smaller limit was meant in seconds. */
 const MIN_PLAUSIBLE_MS = 100;
+
+/** More tries of one request are a loop. */
+const MOST_ATTEMPTS = 10;
 
 /** `timeout` is in seconds here and in milliseconds in other programs: above an hour it was most likely meant for those. */
 const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
@@ -30,6 +34,10 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
     },
     inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
+    ...readLife(reader, defaults),
+    replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
+    retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
+    freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
     callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
@@ -89,6 +97,11 @@ function oneOf<Word extends string>(reader: EntryReader, field: string, words: r
     reader.error(field, `"${field}" must be one of ${words.map((each) => `"${each}"`).join(", ")}.`);
   }
   return word;
+}
+
+function maxAttempts(reader: EntryReader): number | undefined {
+  const value = reader.positive("maxAttempts");
+  return value === undefined ? undefined : Math.min(MOST_ATTEMPTS, Math.max(1, Math.round(value)));
 }
 
 function requestTimeoutMs(reader: EntryReader): number | undefined {

@@ -4,7 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { valueCommands } from "./expand.ts";
-import { parseBytes, readBytes } from "./json-file.ts";
+import type { FileMemory } from "./file-memory.ts";
 import { isOverride, type Layer, mergeLayers, onto } from "./layers.ts";
 import { ORIGINS } from "./origins.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
@@ -34,6 +34,7 @@ export function readProjectLayers(
   own: readonly string[],
   trust: () => TrustFile,
   problems: ConfigProblem[],
+  memory: FileMemory,
 ): ProjectLayer[] {
   const known = new Set(own.map(realPathOf));
   const layers: ProjectLayer[] = [];
@@ -44,9 +45,9 @@ export function readProjectLayers(
     known.add(target);
     // Not the target: a link in one project must not borrow what was allowed in another.
     const realPath = join(realPathOf(cwd), relative(cwd, file));
-    const bytes = readBytes(file, problems);
-    const document = bytes && parseBytes(file, bytes, problems);
-    if (bytes === undefined || document === undefined) continue;
+    const source = memory.read(file, problems);
+    if (source === undefined) continue;
+    const { bytes, document } = source;
     const found: ConfigProblem[] = [];
     const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
     if (entries.size === 0) {

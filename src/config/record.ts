@@ -66,6 +66,36 @@ export interface ResultLimit {
   readonly maxLines: number;
 }
 
+/**
+ * When a server is connected and how long it stays. `lazy`: with its first use, until it has been idle for long enough.
+ * `eager`: with the session. `keep-alive`: with the session, checked while it is not used. `lazy-keep-alive`: with its
+ * first use, then likewise.
+ */
+export type Lifecycle = "lazy" | "eager" | "keep-alive" | "lazy-keep-alive";
+
+/**
+ * Whether a call that was sent and got no answer is sent again. `declared`: if its tool is declared read-only or idempotent.
+ * `transient`: also if the tool says nothing, after a passing fault of the network in an HTTP session that lives.
+ * `transport`: likewise after any loss of the connection. `never`: whatever the tool is declared to be.
+ */
+export type ReplayRule = "transport" | "transient" | "declared" | "never";
+
+/** How often and after which pauses a request that may be sent again is sent again. Times in milliseconds. */
+export interface RetryPolicy {
+  /** Tries of one request in all, the first among them. */
+  readonly attempts: number;
+  /** Of the further tries, how many may be on the connection the request failed on. */
+  readonly inPlace: number;
+  /** And how many on a new one. */
+  readonly reconnects: number;
+  /** Whether a start that failed because its transport did is also tried again. */
+  readonly repeatsStart: boolean;
+  /** Before the second try `firstMs`; then each time doubled, or `firstMs` more; never above `maxMs`. */
+  readonly pause: { readonly firstMs: number; readonly growth: "doubled" | "added"; readonly maxMs: number };
+  /** New connections after the first, until a call is answered or a person reconnects. */
+  readonly reconnectsInARow: number;
+}
+
 /** How much of a list is read. */
 export interface ListLimit {
   readonly maxItems: number;
@@ -98,6 +128,19 @@ export interface ServerPolicy {
   readonly stopContainer: boolean;
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
+  readonly lifecycle: Lifecycle;
+  /** A connection that is not used for so long is ended, milliseconds; 0: never. */
+  readonly idleTimeoutMs: number;
+  /** A connection that is not used is checked so often, milliseconds; 0: never. */
+  readonly healthCheckMs: number;
+  readonly replay: ReplayRule;
+  readonly retry: RetryPolicy;
+  /**
+   * Whether a connection on which anything failed (a call was answered with an error, an answer did not come in time, the
+   * network broke) is replaced. Otherwise it is gone on with as long as it can be, and an HTTP session is taken up again
+   * by its id.
+   */
+  readonly freshAfterFailure: boolean;
   readonly resultLimit: ResultLimit;
   /** How much of a list (of tools, of resources) is read; a list that is cut says so. */
   readonly listLimit: ListLimit;

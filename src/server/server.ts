@@ -1,3 +1,4 @@
+import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
 import type { Redactor } from "../content/redact.ts";
@@ -8,8 +9,10 @@ import type { Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
-import { Link, type Live } from "./link.ts";
+import { Link } from "./link.ts";
+import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
+import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
 
 /** How many tool names an error lists. */
@@ -29,7 +32,7 @@ export interface ServerRequest {
 
 /** One configured server: its operations, and what is known of it without asking. */
 export class Server {
-  readonly config: ServerConfig;
+  #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
@@ -42,11 +45,22 @@ export class Server {
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
 
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort) {
-    this.config = config;
+  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
+  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+    this.#config = config;
     this.#port = port;
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events));
+    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** The same server, whose entry stands elsewhere now. */
+  relocate(config: ServerConfig): void {
+    this.#config = config;
+    this.#link.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -82,7 +96,10 @@ export class Server {
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
     const options = { signal, timeoutMs: timeoutMs ?? this.config.policy.startTimeoutMs };
     try {
-      return await this.#link.use(signal, async (live) => this.#keep(live, await live.connection.listTools(options)));
+      return await perform(this.#link, this.config, {
+        signal,
+        operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
+      });
     } catch (error) {
       if (this.state === "ready") this.#listingTrouble = messageOf(error);
       throw error;
@@ -93,10 +110,20 @@ export class Server {
     await this.#mustHave(tool, request.signal);
     const { signal, onProgress } = request;
     const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
-    return this.#link.use(signal, async ({ connection, redact }) => {
-      const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-      return redactResult(await connection.callTool(tool, args, options), redact.results);
+    const annotations = () => this.knownTool(tool)?.annotations;
+    return perform(this.#link, this.config, {
+      signal,
+      annotations,
+      operate: async ({ connection, redact }) => {
+        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
+        return redactResult(await connection.callTool(tool, args, options), redact.results);
+      },
     });
+  }
+
+  /** Connects and lists its tools, if it is to be connected with the session. Returns at once; `state` tells what came of it. */
+  begin(): void {
+    if (startsWithSession(this.config.policy)) void this.listTools({}).catch(() => {});
   }
 
   /** A new connection in place of the old one, if there was one, with its tools listed. */
@@ -105,9 +132,14 @@ export class Server {
     await this.listTools(request);
   }
 
-  /** Ends the connection and the process. Never rejects. */
-  close(): Promise<void> {
-    return this.#link.close();
+  /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
+  close(reason?: string): Promise<void> {
+    return this.#link.close(reason);
+  }
+
+  /** Gives way to another server of its name; see `Link.retire`. */
+  retire(): ReturnType<Link["retire"]> {
+    return this.#link.retire();
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
@@ -168,7 +200,7 @@ export class Server {
    * whole list tells instead. False also where a server cannot be asked.
    */
   async #finds(tool: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const found = await this.#link.use(signal, async (live) => {
+    const operate = async (live: Live) => {
       const { findTool } = live.connection;
       if (!findTool) return "unasked";
       if (this.#found?.live !== live) this.#found = { live, tools: new Map() };
@@ -182,7 +214,8 @@ export class Server {
         if (error instanceof RpcError || error instanceof RequestTimeout) return "unclear";
         throw error;
       }
-    });
+    };
+    const found = await perform(this.#link, this.config, { signal, operate });
     if (found === "unclear") await this.listTools({ signal });
     if (found !== "no") return found === "yes";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (the server was asked for it by name; list its tools to see all)`;

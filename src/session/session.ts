@@ -1,4 +1,5 @@
-import type { ConfigProblem, ServerConfig, UntrustedFile } from "../config/record.ts";
+import type { ConfigChanges } from "../config/changes.ts";
+import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 
@@ -35,7 +36,7 @@ export interface CallOptions extends RequestOptions {
  * was started is ended by `close`. All methods that talk to a server reject with `McpServerError` and nothing else.
  */
 export interface McpSession {
-  /** The configured servers, sorted by name. */
+  /** The configured servers, sorted by name. Like the two below as of the last `update`. */
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Project files nobody has allowed. Their servers are none of `servers`: using one fails with `denied`. */
@@ -54,6 +55,14 @@ export interface McpSession {
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
+  /**
+   * Takes up another reading of the configuration, at once: `servers`, `problems` and `untrusted` are of that one when this
+   * returns. A server whose entry means the same keeps its connection, state and notices. One whose entry has changed
+   * is replaced: requests under way end on the old connection, all others go to a new one, which starts with the first
+   * of them. One that is gone, or that comes from a project's file which is not allowed any more, is ended. The
+   * promise waits for what ends at once and never rejects; a closed session changes nothing.
+   */
+  update(config: LoadedConfig): Promise<ConfigChanges>;
   /** Ends every process and connection, in parallel and bounded. Never rejects; may be called twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

@@ -18,7 +18,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     "flat = stdio a",
     "nested = stdio a",
     "wrong = stdio a",
-    '6:45 warning Server "wrong": "lifecycle" should be "lazy", "eager" or "keep-alive".',
+    '6:45 warning Server "wrong": "lifecycle" should be one of "lazy", "eager", "keep-alive", "lazy-keep-alive"; "lazy" is used.',
   ],
   "adapter-stdio.json": [
     'browser = stdio npx ["-y","example-browser@latest"] direct open,click only open*,click without evaluate safe start 120000 call 120000',
@@ -348,7 +348,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '8:56 error Server "headers": "headers" must be an object of strings, not a string.',
     '9:45 error Server "disabled": "disabled" must be true or false, not a string.',
     '10:43 error Server "timeout": "timeout" must be a number, not a string.',
-    '11:49 warning Server "tolerated": "idleTimeout" should not be a string; it has no effect.',
+    '11:49 warning Server "tolerated": "idleTimeout" should be a number, 0 for never; it is not used.',
     '11:71 warning Server "tolerated": "toolExposure" should not be an array; it has no effect.',
     '11:84 warning Server "tolerated": "oauth" should not be a number; it has no effect.',
   ],

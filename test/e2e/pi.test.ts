@@ -115,6 +115,17 @@ describe.each(HOSTS)("$name", (host) => {
     expect(toolResults(model.requests[1])[0]).toContain("MCP server `good` tool `echo`:");
   });
 
+  test("[S3-23] an eager server starts with the session, a lazy one does not, and both are gone afterwards", async () => {
+    await using model = await scriptedModel([{ say: "hi" }]);
+    await using home = await temporaryHome({ model });
+    const [eager, lazy] = [await fakeStdio(home), await fakeStdio(home)];
+    home.write({ settings: { mcpServers: [eager.entry("eager", { lifecycle: "eager" }), lazy.entry("lazy")] } });
+    await using pi = await rpcPi(host, home, { extension: EXTENSION });
+    await eager.until("tools/list");
+    await pi.prompt("hi");
+    expect([eager.starts().length, lazy.starts().length]).toEqual([1, 0]);
+  });
+
   test("failures are flagged as errors and tell the model what to do", async () => {
     await using model = await scriptedModel([
       callMcp({ action: "call", server: "fake", tool: "echo" }),
@@ -127,8 +138,8 @@ describe.each(HOSTS)("$name", (host) => {
     const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
     const [dead, missing] = toolRuns(run.events);
     expect(dead).toMatchObject({ isError: true, details: { category: "connection" } });
-    expect(dead?.text).toBe(
-      "MCP server `fake` failed to initialize: its process exited with code 1\n--- server stderr ---\nFATAL: missing API_KEY",
+    expect(dead?.text).toMatch(
+      /^MCP server `fake` failed to initialize: its process exited with code 1.*\n--- server stderr ---\nFATAL: missing API_KEY$/,
     );
     expect(missing).toMatchObject({ isError: true, details: { category: "unknown-server" } });
     expect(run.code).toBe(0);

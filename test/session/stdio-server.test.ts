@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { McpServerError } from "../../src/error.ts";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
+import { fakeStdio, type ServerScript, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { until } from "../ground/wait.ts";
@@ -317,7 +317,8 @@ test("a call over its limit fails with the time, and the server is told", async 
 
 test("a call whose server dies says that it may have run and is not repeated; the next call starts a new process", async () => {
   await using home = await temporaryHome();
-  const { server, session } = await sessionWith(home, { on: { "tools/call": [{ exit: 7 }, { echo: true }] } });
+  const script: ServerScript = { on: { "tools/call": [{ exit: 7 }, { echo: true }] } };
+  const { server, session } = await sessionWith(home, script, { replay: "never" });
   await using _ = session;
   const first = await mcp(session, call);
   expect(first.text).toBe(
@@ -334,7 +335,7 @@ test.each([
   [{ on: { initialize: { signal: "SIGKILL" as const } } }, "its process was ended by SIGKILL"],
 ])("a server that ends while it starts is reported with how it ended %#", async (script, reason) => {
   await using home = await temporaryHome();
-  const { session } = await sessionWith(home, script);
+  const { session } = await sessionWith(home, script, { maxAttempts: 1 });
   await using _ = session;
   expect((await mcp(session, call)).text).toBe(`MCP server \`fake\` failed to initialize: ${reason}`);
   expect(session.status("fake")).toMatchObject({ state: "failed" });
@@ -344,7 +345,9 @@ test("a command that does not exist is reported with the place of its entry", as
   await using home = await temporaryHome({ settings: { mcpServers: [{ name: "fake", command: "no-such-command" }] } });
   await using session = sessionOf(home);
   const { text, details } = await mcp(session, call);
-  expect(text).toMatch(/^MCP server `fake` failed to initialize: its command .* was not found.*settings\.json:3$/);
+  expect(text).toMatch(
+    /^MCP server `fake` failed to initialize: its command .* was not found.*settings\.json:3 \(tried 3 times\)$/,
+  );
   expect(details).toMatchObject({ category: "connection" });
 });
 

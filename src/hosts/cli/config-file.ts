@@ -1,18 +1,20 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ACP_VARIABLE } from "../../config/acp-variable.ts";
 import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { flagFiles, readFlagDocuments } from "../../config/flags.ts";
 import { type ConfigPlace, loadConfig } from "../../config/load.ts";
-import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
+import { agentDir, configPaths, expandHome, projectPaths } from "../../config/paths.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { targetOf } from "../../config/replace-file.ts";
 import { realPathOf } from "../../config/trust.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, textOptions, UsageError } from "./command.ts";
+
+export { userEnvironment };
 
 /** The options of every command that edits. */
 export const FILE_OPTION = { file: { type: "string" }, project: { type: "boolean" } } as const;
@@ -22,10 +24,6 @@ export const SOURCE_OPTIONS = {
   "mcp-config": { type: "string", multiple: true },
   "strict-mcp-config": { type: "boolean" },
 } as const;
-
-export function userEnvironment(): UserEnvironment {
-  return { env: process.env, home: homedir() };
-}
 
 /** The file a command edits: `--file`, the project's for `--project`, or the agent's mcp.json. */
 export function fileToEdit(values: OptionValues): string {
