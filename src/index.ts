@@ -10,7 +10,14 @@
  */
 export { describeUntrustedFile } from "./config/consent.ts";
 export { type ConfigPlace, loadConfig } from "./config/load.ts";
-export type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UntrustedServer } from "./config/record.ts";
+export type {
+  ConfigProblem,
+  LoadedConfig,
+  ServerConfig,
+  UntrustedFile,
+  UntrustedServer,
+  UnusedEntry,
+} from "./config/record.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";

@@ -237,7 +237,11 @@ describe("a command for a value", () => {
     expect(readFile(file).problems).toEqual([
       expect.stringMatching(/^2:15 warning Server "s": the value of "A" is a command, and commands are not run, so/),
     ]);
-    expect(readFile(file, "settings").problems).toEqual([]);
+    expect(readFile(file, "settings").problems).toEqual([
+      expect.stringMatching(
+        /^2:15 warning Server "s": the value of "A" in "env" begins with "!", which means a command/,
+      ),
+    ]);
     expect(read({ url: "https://h/", headers: { A: "!pass" } }).problems).toHaveLength(1);
     expect(read({ url: "https://h/", bearerToken: "!pass" })).toMatchObject({
       server: { target: { headers: { Authorization: "!pass" } } },

@@ -6,6 +6,7 @@ import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./proje
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
+import { unusedByName, unusedEntry } from "./unused.ts";
 
 /** Where servers are looked for. */
 export interface ConfigPlace extends UserEnvironment {
@@ -37,17 +38,26 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
     );
 
   const servers = new Map<string, ServerConfig>();
-  for (const server of readServers(entriesOf("settings"), "settings", problems)) servers.set(server.name, server);
-  for (const server of readServers(entriesOf("mcpjson"), "mcpjson", problems)) {
+  const unread: Entry[] = [];
+  for (const server of readServers(entriesOf("settings"), "settings", problems, unread)) {
+    servers.set(server.name, server);
+  }
+  for (const server of readServers(entriesOf("mcpjson"), "mcpjson", problems, unread)) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));
   }
   const untrusted = describeUntrusted(project, own);
+  const edited = paths.mcpJson.at(-1) ?? "";
+  const unused = unusedByName(
+    unread.map((entry) => unusedEntry(entry, problems, edited)),
+    new Set(servers.keys()),
+  );
   return {
     servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     problems,
     ...(untrusted.length > 0 && { untrusted }),
+    ...(unused.length > 0 && { unused }),
   };
 }
 
@@ -68,10 +78,19 @@ function readProject(place: ConfigPlace, own: readonly string[], problems: Confi
   return layers;
 }
 
-function readServers(entries: ReadonlyMap<string, Entry>, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
-  return [...entries.values()]
-    .map((entry) => readServer(entry, origin, problems))
-    .filter((server) => server !== undefined);
+/** `unread` gets the entries that give no server. */
+function readServers(
+  entries: ReadonlyMap<string, Entry>,
+  origin: Origin,
+  problems: ConfigProblem[],
+  unread: Entry[],
+): ServerConfig[] {
+  return [...entries.values()].flatMap((entry) => {
+    const server = readServer(entry, origin, problems);
+    if (server !== undefined) return [server];
+    unread.push(entry);
+    return [];
+  });
 }
 
 function shadowed(server: ServerConfig, winner: ServerConfig): ConfigProblem {

@@ -78,7 +78,7 @@ export interface ServerPolicy {
   readonly showTarget: boolean;
 }
 
-/** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
+/** One enabled server. Disabled ones are dropped while reading; what is left of them is an `UnusedEntry`. */
 export interface ServerConfig {
   readonly name: string;
   readonly origin: Origin;
@@ -87,6 +87,8 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
+  /** The fields that set the limits of the start and of a call, for messages; absent where the defaults hold. */
+  readonly limitFields?: { readonly start?: string; readonly call?: string };
 }
 
 /** Something wrong in a configuration file. The rest of the file works. */
@@ -134,9 +136,29 @@ export interface UntrustedFile {
   readonly problems: readonly ConfigProblem[];
 }
 
+/** An entry that stands in a file and gives no server, while no other entry of its name gives one. */
+export type UnusedEntry =
+  | {
+      readonly reason: "disabled";
+      readonly name: string;
+      /** What switches it off. */
+      readonly source: FilePosition;
+      /** The command line that switches it on; absent for a file that is not edited from there. */
+      readonly remedy?: string;
+    }
+  | {
+      readonly reason: "wrong";
+      readonly name: string;
+      /** The first mistake. */
+      readonly source: FilePosition;
+      readonly message: string;
+    };
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Absent when there are none. */
   readonly untrusted?: readonly UntrustedFile[];
+  /** What is disabled or wrong, of the files that are allowed to count; by name. Absent when there is none. */
+  readonly unused?: readonly UnusedEntry[];
 }

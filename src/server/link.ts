@@ -9,7 +9,7 @@ import type { ClientHandlers } from "../protocol/handlers.ts";
 import { untilAborted } from "../protocol/pause.ts";
 import { type Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
-import { toServerError } from "./failure.ts";
+import { type LimitKind, toServerError } from "./failure.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 import { isGone, mayReplay } from "./replay.ts";
 import { SleepDetector } from "./sleep-detector.ts";
@@ -86,10 +86,14 @@ export class Link {
   }
 
   /**
-   * Runs one operation on a live connection, on a second one where the replay rule allows it. Rejects with
-   * McpServerError.
+   * Runs one operation on a live connection, on a second one where the replay rule allows it. `limit` says under which
+   * time limit it runs. Rejects with McpServerError.
    */
-  async use<T>(signal: AbortSignal | undefined, operate: (live: Live) => Promise<T>): Promise<T> {
+  async use<T>(
+    signal: AbortSignal | undefined,
+    operate: (live: Live) => Promise<T>,
+    limit: LimitKind = "start",
+  ): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const live = await this.#ready(signal);
       live.users++;
@@ -101,6 +105,7 @@ export class Link {
           redactor: live.redact.errors,
           during: "request",
           attempts: attempt,
+          limit,
         });
         this.#note(live, thrown, error);
         if (attempt > 1 || !mayReplay(thrown)) throw error;

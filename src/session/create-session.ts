@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findUntrusted } from "../config/consent.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
+import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
@@ -24,6 +25,8 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
     if (server) return server;
     const project = findUntrusted(config.untrusted, name);
     if (project) throw new McpServerError(name, "denied", notAllowed(name, project.file));
+    const unused = config.unused?.find((entry) => entry.name === name);
+    if (unused) throw new McpServerError(name, "unknown-server", `MCP server \`${name}\` ${describeUnused(unused)}`);
     const known = [...servers.keys()].join(", ");
     const hint = known === "" ? "no MCP servers are configured" : `configured: ${known}`;
     throw new McpServerError(name, "unknown-server", `no MCP server configured with name \`${name}\`; ${hint}`);
@@ -37,10 +40,13 @@ export function createSession(config: LoadedConfig, surroundings: Surroundings, 
     servers: config.servers,
     problems: config.problems,
     untrusted: config.untrusted ?? [],
+    unused: config.unused ?? [],
     config: (name) => find(name).config,
     spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
     knownTool: (name, tool) => find(name).knownTool(tool),
     status: (name) => statusOf(find(name)),
+    describe: async (name, options = {}) => find(name).describe(options),
+    count: async (name, list, options = {}) => find(name).count(list, options),
     listTools: async (name, options = {}) => find(name).listTools(options),
     callTool: async (name, tool, args, options = {}) => find(name).callTool(tool, args, options),
     reconnect: async (name, options = {}) => {

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
-import { join, resolve } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
+import { readDocument } from "../../config/layers.ts";
 import { loadConfig } from "../../config/load.ts";
 import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
-import type { LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
+import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, UsageError } from "./command.ts";
 
@@ -27,7 +28,9 @@ export function fileToEdit(values: OptionValues): string {
 /** Edits; what is the caller's mistake becomes the error with the right exit code. */
 export async function edit(file: string, edits: readonly EntryEdit[], signal: AbortSignal): Promise<EditedFile> {
   try {
-    return await editConfig(file, edits, signal);
+    const edited = await editConfig(file, edits, signal);
+    noteTrust(edited.file);
+    return edited;
   } catch (thrown) {
     if (!(thrown instanceof EditError)) throw thrown;
     if (thrown.reason === "exists") throw new UsageError(`${thrown.message} To replace it, add --force`);
@@ -37,6 +40,19 @@ export async function edit(file: string, edits: readonly EntryEdit[], signal: Ab
     if (thrown.reason === "cancelled") throw new McpServerError(edits[0]?.name ?? "", "cancelled", thrown.message);
     throw thrown;
   }
+}
+
+/** An edit makes new content of a project's file, which counts for nothing until it is allowed. */
+function noteTrust(file: string): void {
+  const folder = dirname(file);
+  const project = basename(folder) === ".pi" ? dirname(folder) : folder;
+  if (!projectPaths(project).some((path) => path.file === file)) return;
+  const { untrusted = [] } = loadConfig({ ...userEnvironment(), cwd: project });
+  if (!untrusted.some((each) => each.file === file)) return;
+  const where = project === process.cwd() ? "" : ` in ${project}`;
+  console.error(
+    `pi-mcp: ${file} is a project's file, whose servers run once its content is allowed: run \`pi-mcp trust\`${where}.`,
+  );
 }
 
 function elsewhere(name: string): string {
@@ -51,7 +67,8 @@ export function configHere(): LoadedConfig {
 
 export interface ReadFile {
   readonly file: string;
-  readonly state: "read" | "absent" | UntrustedFile["state"];
+  /** `broken`: nothing in it is used, because it cannot be read or parsed. */
+  readonly state: "read" | "broken" | "absent" | UntrustedFile["state"];
 }
 
 /** The files that are looked for, the strongest last; those of the project only if they are there. */
@@ -67,8 +84,14 @@ export function filesRead({ untrusted = [] }: LoadedConfig): ReadFile[] {
   ];
   return [...new Set(files)].map((file) => {
     const state = untrusted.find((each) => each.file === file)?.state;
-    return { file, state: state ?? (existsSync(file) ? "read" : "absent") };
+    return { file, state: state ?? (!existsSync(file) ? "absent" : isBroken(file) ? "broken" : "read") };
   });
+}
+
+function isBroken(file: string): boolean {
+  const problems: ConfigProblem[] = [];
+  const document = readDocument(file, problems);
+  return problems.length > 0 || (document !== undefined && document.root.type !== "object");
 }
 
 /** The server that is used under a name now. */

@@ -6,8 +6,9 @@ import { sanitizeLine } from "../../content/sanitize.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
 import { configHere, filesRead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
+import { untrustedLines, untrustedRows, unusedLines, unusedRows } from "./not-running.ts";
 
-/** The servers that are used, where each comes from, and what about it is not as usual. Starts none. */
+/** The servers that are used, where each comes from, what about it is not as usual, and what is not used. Starts none. */
 export const config: Command = {
   name: "config",
   help: [["config", "the servers in use, where each is configured, and what differs from the defaults"]],
@@ -19,12 +20,17 @@ export const config: Command = {
     const { servers, problems } = loaded;
     const rows = servers.map(rowOf);
     if (terminal.json) {
-      terminal.write(`${JSON.stringify({ files, servers: rows, problems })}\n`);
+      const untrusted = untrustedRows(loaded);
+      const unused = unusedRows(loaded);
+      const others = { ...(untrusted.length > 0 && { untrusted }), ...(unused.length > 0 && { unused }) };
+      terminal.write(`${JSON.stringify({ files, servers: rows, ...others, problems })}\n`);
       return EXIT.ok;
     }
     for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
     for (const { file, state } of files) terminal.write(`${state.padEnd(7)} ${sanitizeLine(file, 1000)}\n`);
     for (const row of rows) terminal.write(`\n${describe(row)}`);
+    const others = [...unusedLines(loaded), ...untrustedLines(loaded)];
+    if (others.length > 0) terminal.write(`\nnot in use:\n${others.map((line) => `  ${line}`).join("")}`);
     return EXIT.ok;
   },
 };
