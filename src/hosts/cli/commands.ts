@@ -3,6 +3,7 @@ import { add } from "./add.ts";
 import { call } from "./call.ts";
 import type { Command } from "./command.ts";
 import { config } from "./config.ts";
+import { doctor } from "./doctor.ts";
 import { get } from "./get.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
@@ -11,14 +12,26 @@ import { trust } from "./trust.ts";
 import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
-export const COMMANDS: readonly Command[] = [list, call, add, remove, enable, disable, get, config, validate, trust];
+export const COMMANDS: readonly Command[] = [
+  list,
+  call,
+  doctor,
+  add,
+  remove,
+  enable,
+  disable,
+  get,
+  config,
+  validate,
+  trust,
+];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
 
 ${usages()}
 
   --json             print JSON, also for errors
-  --timeout SECONDS  limit of a request without progress
+  --timeout SECONDS  limit of a request without progress; of doctor, for all it asks of one server (60)
   --version, --help
 
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
@@ -32,7 +45,8 @@ settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allow
 
 Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
 server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9
-denied, 10 anything else, 130 cancelled.
+denied, 10 anything else, 130 cancelled. doctor ends with 0 if every server that is switched on works; else with the code
+of what keeps them from it, or with 10 if that is not the same for all.
 `;
 
 function usages(): string {
