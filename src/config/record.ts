@@ -43,6 +43,12 @@ export interface ResultLimit {
   readonly maxLines: number;
 }
 
+/** How much of a list is read. */
+export interface ListLimit {
+  readonly maxItems: number;
+  readonly maxPages: number;
+}
+
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
 export interface ServerPolicy {
   /** The protocol revision to ask for, or `auto`: the newest both sides know. */
@@ -70,6 +76,8 @@ export interface ServerPolicy {
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
   readonly resultLimit: ResultLimit;
+  /** How much of a list (of tools, of resources) is read; a list that is cut says so. */
+  readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */

@@ -220,6 +220,7 @@ export class Link {
         protocolVersion: config.policy.protocolVersion,
         clientInfo: CLIENT_INFO,
         timeoutMs: config.policy.startTimeoutMs,
+        listLimit: config.policy.listLimit,
         handlers: this.#handlers,
         knownEra: this.#era,
         signal,

@@ -2,6 +2,7 @@ import type { ServerPolicy, ServerTarget } from "../config/record.ts";
 import type { Transport } from "../transport/transport.ts";
 import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
+import { MARK_VARIABLE, orphanRecord } from "./orphans.ts";
 
 export interface Surroundings {
   /** The environment a server process inherits and variables are read from. */
@@ -22,7 +23,8 @@ export async function createTransport(
 ): Promise<Transport> {
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("../transport/stdio.ts");
-    const given = { ...inheritedEnv(policy.inheritEnv, env), ...target.env };
+    const record = orphanRecord(env);
+    const given = { ...inheritedEnv(policy.inheritEnv, env), [MARK_VARIABLE]: record.mark, ...target.env };
     const container = policy.stopContainer ? containerOf(target, given) : undefined;
     const { command, args } = container?.target ?? target;
     const transport = new StdioTransport({
@@ -33,6 +35,7 @@ export async function createTransport(
       // A second try in other framing would be a second container.
       framing: container && policy.framing === "auto" ? "newline" : policy.framing,
       farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
+      record,
     });
     return container?.endingWith(transport) ?? transport;
   }

@@ -7,6 +7,7 @@ import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
+import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
@@ -16,6 +17,7 @@ import type { McpSession, ServerStatus } from "./session.ts";
  * host offers to servers; the folder the session works in is offered when it says nothing else.
  */
 export function createSession(config: LoadedConfig, surroundings: Surroundings, port: ServerPort = {}): McpSession {
+  endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
   const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));

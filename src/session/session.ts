@@ -55,7 +55,7 @@ export interface McpSession {
   describe(server: string, options?: RequestOptions): Promise<ServerFacts>;
   /** How many resources, resource templates or prompts it lists; a server that offers none mostly answers with an error. */
   count(server: string, list: CountedList, options?: RequestOptions): Promise<number>;
-  /** All pages, at most 512 tools from 32 pages. */
+  /** All pages, up to the server's limit (`maxListItems`, `maxListPages`). */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;

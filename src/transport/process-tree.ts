@@ -2,6 +2,7 @@ import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_pr
 import { readdirSync, readFileSync } from "node:fs";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
+import { Watchdog } from "./watchdog.ts";
 
 /** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */
 export interface Grace {
@@ -24,10 +25,19 @@ export interface SpawnOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
+  /** Told of each process, and when nothing is left of it and its group. */
+  record?: ProcessRecord | undefined;
+}
+
+export interface ProcessRecord {
+  started(pid: number): void;
+  ended(pid: number): void;
 }
 
 /** Every tree started here and not yet seen to be gone: what an exit hook has to end. */
-const living = new Set<number>();
+const living = new Map<number, ProcessRecord | undefined>();
+/** For the end that runs no hook. */
+const watchdog = new Watchdog();
 let hooksInstalled = false;
 
 /**
@@ -44,7 +54,11 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
     detached: !isWindows,
     windowsHide: true,
   });
-  if (child.pid !== undefined) living.add(child.pid);
+  if (child.pid !== undefined) {
+    living.set(child.pid, options.record);
+    options.record?.started(child.pid);
+    watchdog.guard(living.keys());
+  }
   return child;
 }
 
@@ -67,7 +81,9 @@ export async function endTree(child: ChildProcess, grace: Grace): Promise<void> 
     else signalGroup(pid, "SIGKILL");
     await gone(child, pid, KILL_MS);
   }
+  living.get(pid)?.ended(pid);
   living.delete(pid);
+  watchdog.guard(living.keys());
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
 }
 
@@ -159,11 +175,12 @@ const TASKKILL_OPTIONS = { windowsHide: true, stdio: "ignore" } as const;
 
 /** For an exit hook, so it waits for nothing but what Windows does through another program. */
 function killLiving(): void {
-  for (const pid of living) {
+  for (const pid of living.keys()) {
     if (isWindows) spawnSync("taskkill", taskkillArgs(pid), TASKKILL_OPTIONS);
     else signalGroup(pid, "SIGKILL");
   }
   living.clear();
+  watchdog.guard([]);
 }
 
 /**
