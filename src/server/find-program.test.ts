@@ -44,6 +44,7 @@ describe("findProgram", () => {
     const PATH = `${join(root, "a")}:${join(root, "b")}`;
     expect(findProgram("tool", { env: { PATH }, cwd: root }).path).toBe(good);
     expect(findProgram(plain, { env: {}, cwd: root }).fault).toBe(`${plain} is not executable`);
+    expect(findProgram("/dev/null", { env: {}, cwd: root }).fault).toBe("/dev/null is no regular file");
     expect(findProgram("folder", { env: { PATH }, cwd: root }).fault).toBe(`${join(root, "a/folder")} is a folder`);
   });
 

@@ -70,11 +70,13 @@ export function programPlaces(command: string, { env, cwd, platform = process.pl
   return [...new Set(places)];
 }
 
-function kindOf(path: string, isWindows: boolean): "program" | "absent" | "is a folder" | "is not executable" {
+type Refusal = "is a folder" | "is no regular file" | "is not executable";
+
+function kindOf(path: string, isWindows: boolean): "program" | "absent" | Refusal {
   try {
     const stat = statSync(path);
     if (stat.isDirectory()) return "is a folder";
-    if (!stat.isFile()) return "absent";
+    if (!stat.isFile()) return "is no regular file";
     if (!isWindows) accessSync(path, constants.X_OK);
     return "program";
   } catch (thrown) {

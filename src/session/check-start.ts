@@ -44,9 +44,12 @@ function checkVariables(config: ServerConfig, { unset, commands }: ExpandedTarge
     });
   }
   if (unset.length === 0) return check("variables", "ok", "none is missing");
-  const becomes = unsetVariable === "empty" ? "nothing stands in their place" : "their names stay as they are written";
+  const becomes =
+    unsetVariable === "empty"
+      ? "as ${NAME} it becomes nothing, as $NAME it stays as it is"
+      : "it stays as it is written";
   const fallback = variableForms === "all" ? ", or write what to take instead: ${NAME:-value}" : "";
-  return check("variables", "warning", `not set: ${listNames(unset)}; ${becomes}`, {
+  return check("variables", "warning", `not set: ${listNames(unset)} (${becomes})`, {
     hint: `set them where the agent is started${fallback}`,
   });
 }
@@ -74,7 +77,7 @@ function checkProgram(config: ServerConfig, target: StdioTarget, { env, cwd }: S
     ? `"command" is the program alone: write "command": "${first}" and the rest as "args" in ${place}`
     : isMissing
       ? `install it, or write its complete path as "command" in ${place}`
-      : `make it executable (chmod +x), or correct "command" in ${place}`;
+      : `${fault.endsWith("executable") ? "make it executable (chmod +x), or " : ""}correct "command" in ${place}`;
   return check("program", "failed", isMissing ? `\`${command}\` was not found` : fault, {
     details: isMissing ? looked.map((each) => `not there: ${each}`) : [],
     hint,

@@ -130,10 +130,10 @@ describe("checkStart", () => {
     const target = stdio("sh", { env: { A: "$NOT_SET", B: "$PATH" } });
     expect(of(server("a", target))[0]).toMatchObject({
       status: "warning",
-      text: "not set: NOT_SET; nothing stands in their place",
+      text: "not set: NOT_SET (as ${NAME} it becomes nothing, as $NAME it stays as it is)",
       hint: expect.stringContaining("${NAME:-value}"),
     });
-    expect(of(server("a", target, "settings"))[0]?.text).toMatch(/their names stay as they are written$/);
+    expect(of(server("a", target, "settings"))[0]?.text).toMatch(/^not set: NOT_SET \(it stays as it is written\)$/);
   });
 
   it("finds the program on the PATH the process would get", () => {

@@ -6,6 +6,7 @@ import { describeUnused } from "../config/unused.ts";
 import { McpServerError, messageOf, withHeading } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
 import type { CountedList } from "../server/server.ts";
+import { TransportError } from "../transport/transport.ts";
 import { type Check, type CheckId, check, type Diagnosis, listNames } from "./check.ts";
 import { checkStart } from "./check-start.ts";
 import type { McpSession } from "./session.ts";
@@ -183,7 +184,10 @@ async function countAll(
 
 /** What the error's own sentence does not say. */
 function hintFor(error: McpServerError, { target }: ServerConfig, stage: CheckId): string | undefined {
-  if (stage !== "connection" || error.category !== "connection") return undefined;
+  // A server that has answered is there; what is wrong with its answer the error says.
+  if (stage !== "connection" || error.category !== "connection" || !(error.cause instanceof TransportError)) {
+    return undefined;
+  }
   if (target.kind !== "stdio") return "see whether the address answers from this computer, for example with curl";
   return `run it in a terminal and see what it says: ${displayTarget(target)}`;
 }

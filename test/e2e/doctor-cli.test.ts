@@ -104,7 +104,7 @@ test("a server that does not start is told with the step, the reason and what to
   expect(statuses("dying")).toEqual({
     ...{ configuration: "ok", variables: "warning", program: "ok", environment: "ok", connection: "failed" },
   });
-  expect(check("dying", "variables")?.text).toMatch(/^not set: NOT_SET; /);
+  expect(check("dying", "variables")?.text).toMatch(/^not set: NOT_SET \(/);
   expect(check("dying", "connection")).toMatchObject({
     text: expect.stringMatching(/failed to initialize: its process exited with code 1/),
     details: ["--- server stderr ---", "FATAL: missing API_KEY"],

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { ORIGINS } from "../config/origins.ts";
+import type { ServerConfig } from "../config/record.ts";
+import { createRedactor } from "../content/redact.ts";
+import { RequestTimeout } from "../protocol/errors.ts";
+import { toServerError } from "./failure.ts";
+
+const config: ServerConfig = {
+  name: "s",
+  origin: "mcpjson",
+  source: { file: "/a/mcp.json", line: 3, column: 1 },
+  target: { kind: "stdio", command: "x", args: [], env: {} },
+  policy: ORIGINS.mcpjson,
+  exposure: "gateway",
+};
+
+describe("a time-out", () => {
+  const hint = (limit: "start" | "call" | "own", limitFields?: ServerConfig["limitFields"]) => {
+    const context = {
+      config: { ...config, ...(limitFields && { limitFields }) },
+      redactor: createRedactor([], "values"),
+    };
+    const { category, message } = toServerError(new RequestTimeout("x", 1_000), {
+      ...context,
+      during: "request",
+      limit,
+    });
+    expect(category).toBe("timeout");
+    return message.replace(/^.* timed out after 1s\. /, "");
+  };
+
+  it("says what to raise: the field that set the limit, or the one that would", () => {
+    expect(hint("call")).toBe("If it needs longer, set `requestTimeoutMs` in /a/mcp.json:3");
+    expect(hint("call", { call: "timeout" })).toBe("If it needs longer, raise `timeout` in /a/mcp.json:3");
+    expect(hint("start", { call: "timeout" })).toBe("If it needs longer, set `requestTimeoutMs` in /a/mcp.json:3");
+    expect(hint("own", { call: "timeout" })).toMatch(/^That limit came with the call/);
+  });
+});
