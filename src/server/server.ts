@@ -21,6 +21,8 @@ const PROGRESS_CHARS = 200;
 const FACT_CHARS = 100;
 /** An answer that says there is no such tool says it at once. */
 const REFUSAL_CHARS = 1_000;
+/** For the list that is asked for only to word an error better: the error is there already. */
+const REFUSAL_LIST_MS = 5_000;
 
 export interface ServerRequest {
   signal?: AbortSignal | undefined;
@@ -202,7 +204,8 @@ export class Server {
    * result, so their list decides. It is asked for now, if it was not before; a call that goes well costs no listing.
    */
   async #refuseUnlisted(tool: string, signal: AbortSignal | undefined): Promise<void> {
-    if (!this.#isCurrent()) await this.listTools({ signal }).catch(() => {});
+    const timeoutMs = Math.min(REFUSAL_LIST_MS, this.config.policy.startTimeoutMs);
+    if (!this.#isCurrent()) await this.listTools({ signal, timeoutMs }).catch(() => {});
     if (this.#isCurrent() && this.#listed?.complete && this.knownTool(tool) === undefined)
       throw this.#unknownTool(tool);
   }

@@ -29,7 +29,7 @@ export function fileToEdit(values: OptionValues): string {
 export async function edit(file: string, edits: readonly EntryEdit[], signal: AbortSignal): Promise<EditedFile> {
   try {
     const edited = await editConfig(file, edits, signal);
-    noteTrust(edited.file);
+    noteTrust(file);
     return edited;
   } catch (thrown) {
     if (!(thrown instanceof EditError)) throw thrown;
