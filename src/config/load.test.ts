@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
 import { brief, MCP_JSON, removeHomes, SETTINGS, SETTINGS_TOML, testHome, USER_MCP_JSON } from "./config.fixture.ts";
+import { loadConfig } from "./load.ts";
 import { ORIGINS } from "./origins.ts";
 
 afterEach(removeHomes);
@@ -28,7 +29,7 @@ describe("loadConfig", () => {
   ]
 }`,
     );
-    expect(home.load({ MY_TOKEN: "not looked at" })).toEqual({
+    expect(home.load({ MY_TOKEN: "not looked at" })).toMatchObject({
       servers: [
         {
           name: "my-tools",
@@ -69,7 +70,7 @@ describe("loadConfig", () => {
 }`,
     );
     const rest = { origin: "mcpjson", policy: ORIGINS.mcpjson, exposure: "gateway" };
-    expect(home.load()).toEqual({
+    expect(home.load()).toMatchObject({
       servers: [
         {
           ...rest,
@@ -305,6 +306,25 @@ describe("what is not used", () => {
         message: '"args[0]" must be a string, not a number.',
       },
     ]);
+  });
+
+  it("comes from every source, and has a remedy only where a file is edited", () => {
+    const home = testHome();
+    home.write(MCP_JSON, { mcpServers: { a: { command: "x" } } });
+    const file = home.write("more.json", '{"mcpServers": {"b": {"command": "x", "disabled": true}}}');
+    const handed = JSON.stringify([{ name: "c", command: 5 }]);
+    const { servers, unused } = loadConfig({
+      env: { PI_ACP_MCP_SERVERS: handed },
+      home: home.home,
+      flags: { sources: ['{"mcpServers": {"a": {"disabled": true}}}', file], isStrict: false },
+    });
+    expect(servers).toEqual([]);
+    expect(unused).toMatchObject([
+      { name: "a", reason: "disabled" },
+      { name: "b", reason: "disabled", source: { file, line: 1 }, remedy: `pi-mcp enable b --file ${file}` },
+      { name: "c", reason: "wrong", message: expect.stringContaining('"command"') },
+    ]);
+    expect(unused?.[0]).not.toHaveProperty("remedy");
   });
 
   it("is not what another file's entry of the name makes good", () => {

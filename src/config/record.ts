@@ -14,6 +14,17 @@ export interface FilePosition {
   readonly column: number;
 }
 
+/**
+ * Whose word something is: a file of the person's own, an allowed file of the project, a variable of the environment, a
+ * list an editor handed over, a file or text named on the command line, another extension of the agent.
+ */
+export type ConfigLayer = "own" | "project" | "environment" | "editor" | "flag" | "extension";
+
+/** Where a field was written, and whose word that is. What is no file has its name in `file`, and no more exact place. */
+export interface FieldSource extends FilePosition {
+  readonly layer: ConfigLayer;
+}
+
 export interface StdioTarget {
   readonly kind: "stdio";
   readonly command: string;
@@ -97,6 +108,8 @@ export interface ServerConfig {
   readonly exposure: "gateway" | "direct";
   /** The fields that set the limits of the start and of a call, for messages; absent where the defaults hold. */
   readonly limitFields?: { readonly start?: string; readonly call?: string };
+  /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
+  readonly fields: Readonly<Record<string, FieldSource>>;
 }
 
 /** Something wrong in a configuration file. The rest of the file works. */

@@ -1,10 +1,11 @@
 import { checkFields } from "./check-fields.ts";
 import { checkLiterals } from "./check-literals.ts";
-import { type Entry, isDisabled } from "./entries.ts";
+import { type Entry, type Field, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
+import { positionOf } from "./json-file.ts";
 import { ORIGINS } from "./origins.ts";
 import { readExposure, readLimits, readPolicy } from "./policy.ts";
-import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
+import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
 import { readTarget } from "./target.ts";
 
 /**
@@ -33,6 +34,16 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     target,
     policy,
     exposure,
+    fields: fieldSources(entry.fields),
     ...((start || call) && { limitFields }),
   };
+}
+
+function fieldSources(fields: ReadonlyMap<string, Field>): Record<string, FieldSource> {
+  return Object.fromEntries(
+    [...fields].map(([name, { document, key }]) => [
+      name,
+      { layer: document.layer ?? "own", ...positionOf(document, key) },
+    ]),
+  );
 }

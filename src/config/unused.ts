@@ -1,18 +1,33 @@
+import { isAbsolute } from "node:path";
 import { disabledAt, type Entry } from "./entries.ts";
 import { quote, visible } from "./problems.ts";
-import type { ConfigProblem, UnusedEntry } from "./record.ts";
+import type { ConfigProblem, FilePosition, UnusedEntry } from "./record.ts";
 
 /** Why an entry gives no server. `problems` are those of all entries; `editedFile` is what `pi-mcp enable` edits unasked. */
 export function unusedEntry(entry: Entry, problems: readonly ConfigProblem[], editedFile: string): UnusedEntry {
   const { name } = entry;
   const off = disabledAt(entry);
   if (off !== undefined) {
-    if (off.file.endsWith(".toml")) return { reason: "disabled", name, source: off };
+    // Not every source is a file, and not every file is edited from there.
+    if (!isAbsolute(off.file) || off.file.endsWith(".toml")) return { reason: "disabled", name, source: off };
     const file = off.file === editedFile ? "" : ` --file ${shellWord(off.file)}`;
     return { reason: "disabled", name, source: off, remedy: `pi-mcp enable ${shellWord(name)}${file}` };
   }
   const first = problems.find(({ severity, server }) => severity === "error" && server === name);
-  const { file, line, column, message } = first ?? { ...entry.source, message: "It cannot be used." };
+  return wrong(name, first ?? { ...entry.source, message: "It cannot be used." });
+}
+
+/** The entries that errors name, of a source whose entries are servers as soon as they are read. */
+export function wrongEntries(problems: readonly ConfigProblem[]): UnusedEntry[] {
+  return problems.flatMap((problem) =>
+    problem.severity === "error" && problem.server !== undefined ? [wrong(problem.server, problem)] : [],
+  );
+}
+
+function wrong(
+  name: string,
+  { file, line, column, message }: FilePosition & { readonly message: string },
+): UnusedEntry {
   const own = `Server ${quote(name)}: `;
   const bare = message.startsWith(own) ? message.slice(own.length) : message;
   return { reason: "wrong", name, source: { file, line, column }, message: bare };

@@ -1,5 +1,5 @@
-import { describe, expect, it } from "vitest";
-import { inheritedProxies, inheritedSecrets } from "./environment.ts";
+import { describe, expect, it, test } from "vitest";
+import { inheritedEnv, inheritedProxies, inheritedSecrets, withoutHandedOver } from "./environment.ts";
 
 const ENV = {
   PATH: "/bin",
@@ -26,4 +26,14 @@ describe("what looks secret and would be inherited", () => {
     expect(inheritedProxies("safe", ENV)).toEqual(["HTTPS_PROXY", "no_proxy"]);
     expect(inheritedProxies("all", { HTTP_PROXY: "" })).toEqual([]);
   });
+});
+
+test.each(["all", "safe"] as const)("what an editor handed over is inherited by nobody (%s)", (policy) => {
+  const env = { PATH: "/bin", PI_ACP_MCP_SERVERS: "[token]", pi_acp_mcp_servers: "[token]" };
+  expect(inheritedEnv(policy, env)).toEqual({ PATH: "/bin" });
+});
+
+test("an environment without it is passed on as it is", () => {
+  const env = { PATH: "/bin" };
+  expect(withoutHandedOver(env)).toBe(env);
 });

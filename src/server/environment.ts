@@ -1,3 +1,4 @@
+import { ACP_VARIABLE } from "../config/acp-variable.ts";
 import { looksSecret, splitUrl } from "../config/secrets.ts";
 
 /** What a program needs to run at all: the lists of the official SDKs for POSIX and Windows [S2-45]. */
@@ -20,8 +21,11 @@ const SAFE = new Set([...BASE, ...NETWORK]);
  * exports as variables are not for others either.
  */
 export function inheritedEnv(policy: "all" | "safe", env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (policy === "all") return env;
-  const safe = Object.entries(env).filter(([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"));
+  const given = withoutHandedOver(env);
+  if (policy === "all") return given;
+  const safe = Object.entries(given).filter(
+    ([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"),
+  );
   return Object.fromEntries(safe);
 }
 
@@ -46,4 +50,14 @@ export function inheritedProxies(policy: "all" | "safe", env: NodeJS.ProcessEnv)
     .filter(([name, value]) => value && /^(?:https?|all|no)_proxy$/i.test(name))
     .map(([name]) => name)
     .sort();
+}
+
+/**
+ * The environment without the servers an editor handed over in it: each of them may hold tokens, which are no other
+ * server's to know, nor any command's that is run for one.
+ */
+export function withoutHandedOver(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = Object.keys(env).filter((name) => name.toUpperCase() === ACP_VARIABLE);
+  if (names.length === 0) return env;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 }

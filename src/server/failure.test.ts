@@ -12,6 +12,7 @@ const config: ServerConfig = {
   target: { kind: "stdio", command: "x", args: [], env: {} },
   policy: ORIGINS.mcpjson,
   exposure: "gateway",
+  fields: {},
 };
 
 describe("a time-out", () => {
@@ -28,6 +29,14 @@ describe("a time-out", () => {
     expect(category).toBe("timeout");
     return message.replace(/^.* timed out after 1s\. /, "");
   };
+
+  it("says where the field stands, which may be another file than the entry's", () => {
+    const timeout = { layer: "flag", file: "/b.json", line: 7, column: 1 } as const;
+    const context = { redactor: createRedactor([], "values"), during: "request", limit: "call" } as const;
+    const own = { ...config, fields: { timeout }, limitFields: { call: "timeout" } };
+    const { message } = toServerError(new RequestTimeout("x", 1_000), { ...context, config: own });
+    expect(message).toMatch(/raise `timeout` in \/b\.json:7$/);
+  });
 
   it("says what to raise: the field that set the limit, or the one that would", () => {
     expect(hint("call")).toBe("If it needs longer, set `requestTimeoutMs` in /a/mcp.json:3");

@@ -64,11 +64,13 @@ function explain(thrown: unknown, { config, during, redactor, limit = "start" }:
   return { category: "other", text: clean(messageOf(thrown)) };
 }
 
-function howToWait({ limitFields }: ServerConfig, limit: LimitKind, where: string): string {
+function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, where: string): string {
   if (limit === "own") return "That limit came with the call (on the command line: `--timeout`)";
   const field = limitFields?.[limit];
-  const what = field === undefined ? "set `requestTimeoutMs`" : `raise \`${field}\``;
-  return `If it needs longer, ${what} in ${where}`;
+  if (field === undefined) return `If it needs longer, set \`requestTimeoutMs\` in ${where}`;
+  // The entry's fields may stand in several files.
+  const place = fields[field];
+  return `If it needs longer, raise \`${field}\` in ${place === undefined ? where : `${place.file}:${place.line}`}`;
 }
 
 function explainTransport(

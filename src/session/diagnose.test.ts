@@ -13,7 +13,7 @@ const HTTP: ServerTarget = { kind: "http", url: "http://127.0.0.1:1/mcp", header
 
 function server(name: string, target: ServerTarget = HTTP, origin: "settings" | "mcpjson" = "mcpjson"): ServerConfig {
   const source = { file: "/a/mcp.json", line: 1, column: 1 };
-  return { name, origin, source, target, policy: ORIGINS[origin], exposure: "gateway" };
+  return { name, origin, source, target, policy: ORIGINS[origin], exposure: "gateway", fields: {} };
 }
 
 const PLACE = { env: { PATH: "/bin:/usr/bin" }, cwd: "/" };

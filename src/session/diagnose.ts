@@ -1,5 +1,4 @@
-import { displayServer, displayTarget } from "../config/display.ts";
-import { projectPaths } from "../config/paths.ts";
+import { describePlaces, displayServer, displayTarget, LAYER_NAMES } from "../config/display.ts";
 import { formatProblem } from "../config/problems.ts";
 import type { ServerConfig, UntrustedFile, UntrustedServer, UnusedEntry } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
@@ -87,7 +86,7 @@ async function diagnoseServer(
   limit: Limit,
 ): Promise<Diagnosis> {
   const { name } = config;
-  const before = [checkConfiguration(session, surroundings, config), ...checkStart(config, surroundings)];
+  const before = [checkConfiguration(session, config), ...checkStart(config, surroundings)];
   const faulty = before.find(({ status }) => status === "failed");
   if (faulty !== undefined) {
     const skipped = check("connection", "skipped", `not tried, because of its ${faulty.id}`);
@@ -103,13 +102,15 @@ async function diagnoseServer(
   };
 }
 
-function checkConfiguration(session: McpSession, { cwd }: Surroundings, config: ServerConfig): Check {
+function checkConfiguration(session: McpSession, config: ServerConfig): Check {
   const { file, line, column } = config.source;
-  const isProject = projectPaths(cwd).some((path) => path.file === file);
-  const layer = isProject ? "this project's, allowed" : "your own";
+  const layer = Object.values(config.fields).find((field) => field.file === file)?.layer;
+  const place = `${file}:${line}:${column}${layer === undefined ? "" : `, ${LAYER_NAMES[layer]}`}`;
   const problems = session.problems.filter(({ server }) => server === config.name).map(formatProblem);
-  const text = `${displayServer(config)} (${file}:${line}:${column}, ${layer})`;
-  return check("configuration", problems.length === 0 ? "ok" : "warning", text, { details: problems });
+  const details = [...describePlaces(config.fields), ...problems];
+  return check("configuration", problems.length === 0 ? "ok" : "warning", `${displayServer(config)} (${place})`, {
+    details,
+  });
 }
 
 /** From the connection to the lists. Ends with the first thing that fails, since all after it would fail with it. */

@@ -54,9 +54,9 @@ describe.each(NODES)("pi-mcp doctor on $name", ({ node: each }) => {
     expect(human).toMatchObject({ code: 0, stderr: "" });
     const settings = join(home.agentDir, "settings.json");
     expect(human.stdout).toMatch(
-      /^everything: works\n {2}ok {7}configuration {2}stdio: .*everything.* \(.*:3:5, your own\)\n/,
+      /^everything: works\n {2}ok {7}configuration {2}stdio: .*everything.* \(.*:3:5, your file\)\n/,
     );
-    expect(human.stdout).toContain(`${settings}:11:5, your own)`);
+    expect(human.stdout).toContain(`${settings}:11:5, your file)`);
     expect(human.stdout).toMatch(/\n {2}ok {7}connection {5}connected in \d+(\.\d)? m?s\n/);
     expect(human.stdout).toMatch(
       /\n {2}ok {7}protocol {7}2024-11-05, with a handshake; mcp-servers\/everything 2\.0\.0; it offers /,
@@ -202,6 +202,22 @@ test("what is disabled, wrong or not allowed is listed, and nothing of a project
   expect(broken.stdout).toMatch(/^.*settings\.toml:\d+:\d+: error: /);
   expect(broken.stdout).toContain("bad: does not work\n  failed   configuration  is left out because of a mistake at ");
   expect((await cli(node, home, "doctor", "on")).code).toBe(0);
+});
+
+test("what is named on the command line is looked at, too, and where each field stands", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home);
+  const { command, args } = server.entry("fake");
+  home.write({ mcp: { mcpServers: { fake: { command, args } } } });
+  const flag = JSON.stringify({ mcpServers: { fake: { env: { A: "b" } }, gone: { command: "no-such" } } });
+  const ended = await cli(node, home, "doctor", "--json", "--mcp-config", flag);
+  const { check, statuses } = read(ended.stdout);
+  expect([ended.code, statuses("fake").tools, statuses("gone").program]).toEqual([4, "ok", "failed"]);
+  expect(check("fake", "configuration")?.details).toEqual([
+    expect.stringMatching(/^from .*mcp\.json \(your file\): command \d+:\d+, args /),
+    expect.stringMatching(/^from .* \(command line\): env \d+:\d+$/),
+  ]);
+  expect(server.launches()[0]?.env.A).toBe("b");
 });
 
 test("each server has the limit for itself, and all end with it", async () => {

@@ -1,10 +1,10 @@
-import { displayServer } from "../../config/display.ts";
+import { describePlaces, displayServer } from "../../config/display.ts";
 import { ORIGINS } from "../../config/origins.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { ServerConfig } from "../../config/record.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
-import { configHere, filesRead } from "./config-file.ts";
+import { configHere, filesRead, SOURCE_OPTIONS, variablesRead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { untrustedLines, untrustedRows, unusedLines, unusedRows } from "./not-running.ts";
 
@@ -12,11 +12,12 @@ import { untrustedLines, untrustedRows, unusedLines, unusedRows } from "./not-ru
 export const config: Command = {
   name: "config",
   help: [["config", "the servers in use, where each is configured, and what differs from the defaults"]],
+  options: SOURCE_OPTIONS,
   async run(input) {
-    const { terminal } = input;
+    const { terminal, values } = input;
     if (allWords(input).length > 0) throw new UsageError("config takes no words");
-    const loaded = configHere();
-    const files = filesRead(loaded);
+    const loaded = configHere(values);
+    const files = [...filesRead(loaded, values), ...variablesRead(values)];
     const { servers, problems } = loaded;
     const rows = servers.map(rowOf);
     if (terminal.json) {
@@ -38,7 +39,7 @@ export const config: Command = {
 type Row = ReturnType<typeof rowOf>;
 
 function rowOf(server: ServerConfig) {
-  const { name, origin, source, target, policy, exposure } = server;
+  const { name, origin, source, target, policy, exposure, fields: written } = server;
   const defaults = ORIGINS[origin];
   const fields = Object.keys(defaults) as (keyof typeof defaults)[];
   const changed = fields.filter((field) => JSON.stringify(policy[field]) !== JSON.stringify(defaults[field]));
@@ -49,14 +50,16 @@ function rowOf(server: ServerConfig) {
     ...source,
     origin,
     exposure,
+    fields: written,
     differs: Object.fromEntries(changed.map((field) => [field, { value: policy[field], default: defaults[field] }])),
   };
 }
 
-function describe({ name, target, file, line, column, exposure, differs }: Row): string {
+function describe({ name, target, file, line, column, exposure, fields, differs }: Row): string {
   const lines = [
     `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}`,
     `  ${sanitizeLine(`${file}:${line}:${column}`, 1000)}`,
+    ...describePlaces(fields).map((line) => `  ${sanitizeLine(line, 1000)}`),
     ...(exposure === "direct" ? ["  exposure: direct (default: gateway)"] : []),
     ...Object.entries(differs).map(
       ([field, { value, default: usual }]) => `  ${field}: ${show(value)} (default: ${show(usual)})`,

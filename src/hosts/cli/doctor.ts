@@ -6,19 +6,20 @@ import type { Check, Diagnosis } from "../../session/check.ts";
 import { createSession } from "../../session/create-session.ts";
 import { diagnose } from "../../session/diagnose.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
-import { configHere } from "./config-file.ts";
+import { configHere, SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 
 /** Looks at every server, or one: what is configured, whether it starts, and what it offers. Ends all it started. */
 export const doctor: Command = {
   name: "doctor",
   help: [["doctor [server]", "tries each server, and says what is wrong and what to do"]],
+  options: SOURCE_OPTIONS,
   async run(input) {
-    const { terminal, options } = input;
+    const { terminal, options, values } = input;
     const [name, ...more] = allWords(input);
     if (more.length > 0) throw new UsageError("doctor takes at most one server");
     const surroundings = { env: process.env, cwd: process.cwd() };
-    const session = createSession(configHere(), surroundings);
+    const session = createSession(configHere(values), surroundings);
     try {
       const { signal, timeoutMs } = options;
       const limits = { signal, ...(timeoutMs !== undefined && { limitMs: timeoutMs }) };
