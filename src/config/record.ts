@@ -106,7 +106,10 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
-  /** The fields that set the limits of the start and of a call, for messages; absent where the defaults hold. */
+  /**
+   * What sets the limits of the start and of a call, for messages: fields of the entry, or variables where it stands in no
+   * file. Absent where the defaults hold and could be changed by a field.
+   */
   readonly limitFields?: { readonly start?: string; readonly call?: string };
   /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
   readonly fields: Readonly<Record<string, FieldSource>>;

@@ -40,7 +40,7 @@ describe("a time-out", () => {
 
   it("says what to raise: the field that set the limit, or the one that would", () => {
     expect(hint("call")).toBe("If it needs longer, set `requestTimeoutMs` in /a/mcp.json:3");
-    expect(hint("call", { call: "timeout" })).toBe("If it needs longer, raise `timeout` in /a/mcp.json:3");
+    expect(hint("call", { call: "PI_X" })).toBe("If it needs longer, raise `PI_X` in the environment");
     expect(hint("start", { call: "timeout" })).toBe("If it needs longer, set `requestTimeoutMs` in /a/mcp.json:3");
     expect(hint("own", { call: "timeout" })).toMatch(/^That limit came with the call/);
   });

@@ -70,7 +70,7 @@ function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, wher
   if (field === undefined) return `If it needs longer, set \`requestTimeoutMs\` in ${where}`;
   // The entry's fields may stand in several files.
   const place = fields[field];
-  return `If it needs longer, raise \`${field}\` in ${place === undefined ? where : `${place.file}:${place.line}`}`;
+  return `If it needs longer, raise \`${field}\` in ${place === undefined ? "the environment" : `${place.file}:${place.line}`}`;
 }
 
 function explainTransport(
