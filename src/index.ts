@@ -22,6 +22,7 @@ export type {
   ServerConfig,
   UntrustedFile,
   UntrustedServer,
+  UnusedEntry,
 } from "./config/record.ts";
 export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";

@@ -11,6 +11,7 @@ import { aboveRegistered, type RegisteredServer, readRegistered } from "./regist
 import { readServer } from "./server.ts";
 import { withDirectToolsOf } from "./tool-filter.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
+import { unusedByName, unusedEntry, wrongEntries } from "./unused.ts";
 
 /** Where servers are looked for. */
 export interface ConfigPlace extends UserEnvironment {
@@ -45,18 +46,24 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
+  const unread: Entry[] = [];
   const sources = [
-    ...readServers(named.entries.settings, "settings", problems),
-    ...readServers(named.entries.mcpjson, "mcpjson", problems),
+    ...readServers(named.entries.settings, "settings", problems, unread),
+    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
     ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
-    ...readServers(entries.settings, "settings", problems),
-    ...readServers(entries.mcpjson, "mcpjson", problems),
+    ...readServers(entries.settings, "settings", problems, unread),
+    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
   ];
   for (const server of sources) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));
   }
+  const edited = configPaths(place).mcpJson.at(-1) ?? "";
+  const unused = unusedByName(
+    [...unread.map((entry) => unusedEntry(entry, problems, edited)), ...wrongEntries(handed.problems)],
+    new Set(servers.keys()),
+  );
   return {
     servers: withDirectToolsOf(
       place.env,
@@ -64,6 +71,7 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
     ),
     problems,
     ...(untrusted.length > 0 && { untrusted }),
+    ...(unused.length > 0 && { unused }),
   };
 }
 
@@ -165,10 +173,19 @@ function readProject(
   return layers;
 }
 
-function readServers(entries: ReadonlyMap<string, Entry>, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
-  return [...entries.values()]
-    .map((entry) => readServer(entry, origin, problems))
-    .filter((server) => server !== undefined);
+/** `unread` gets the entries that give no server. */
+function readServers(
+  entries: ReadonlyMap<string, Entry>,
+  origin: Origin,
+  problems: ConfigProblem[],
+  unread: Entry[],
+): ServerConfig[] {
+  return [...entries.values()].flatMap((entry) => {
+    const server = readServer(entry, origin, problems);
+    if (server !== undefined) return [server];
+    unread.push(entry);
+    return [];
+  });
 }
 
 function shadowed(server: ServerConfig, winner: ServerConfig): ConfigProblem {

@@ -1,6 +1,10 @@
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import type { EntryReader } from "./entry-reader.ts";
 import { readLife } from "./lifecycle.ts";
+import { quote } from "./problems.ts";
 import type { ServerConfig, ServerPolicy } from "./record.ts";
+
+const KNOWN_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
 
 /** No server answers reliably within this: a smaller limit was meant in seconds. */
 const MIN_PLAUSIBLE_MS = 100;
@@ -11,16 +15,35 @@ const MOST_ATTEMPTS = 10;
 /** `timeout` is in seconds here and in milliseconds in other programs: above an hour it was most likely meant for those. */
 const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
 
+/** A limit an entry sets, and the field that does. */
+interface Limit {
+  readonly ms: number;
+  readonly field: string;
+}
+
+export interface Limits {
+  readonly start: Limit | undefined;
+  readonly call: Limit | undefined;
+}
+
 /**
- * The origin's defaults with what the entry says instead. `requestTimeoutMs` (S3-51) sets both limits; `timeout` and
- * `tool_timeout_sec` (seconds) set the limit of a call, `startup_timeout_sec` (seconds) that of the start. The more
- * special field wins.
+ * `requestTimeoutMs` (S3-51) sets both limits; `timeout` and `tool_timeout_sec` (seconds) set the limit of a call,
+ * `startup_timeout_sec` (seconds) that of the start. The more special field wins.
  */
-export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerPolicy {
-  const both = requestTimeoutMs(reader);
-  const start = secondsMs(reader, "startup_timeout_sec");
-  const timeout = timeoutMs(reader);
-  const call = secondsMs(reader, "tool_timeout_sec");
+export function readLimits(reader: EntryReader): Limits {
+  const both = limit("requestTimeoutMs", requestTimeoutMs(reader));
+  const start = limit("startup_timeout_sec", secondsMs(reader, "startup_timeout_sec"));
+  const timeout = limit("timeout", timeoutMs(reader));
+  const call = limit("tool_timeout_sec", secondsMs(reader, "tool_timeout_sec"));
+  return { start: start ?? both, call: call ?? timeout ?? both };
+}
+
+function limit(field: string, ms: number | undefined): Limit | undefined {
+  return ms === undefined ? undefined : { field, ms };
+}
+
+/** The origin's defaults with what the entry says instead. */
+export function readPolicy(reader: EntryReader, defaults: ServerPolicy, { start, call }: Limits): ServerPolicy {
   return {
     ...defaults,
     protocolVersion: protocolVersion(reader) ?? defaults.protocolVersion,
@@ -39,8 +62,8 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
-    startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
-    callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
+    startTimeoutMs: start?.ms ?? defaults.startTimeoutMs,
+    callTimeoutMs: call?.ms ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
   };
@@ -136,6 +159,11 @@ function protocolVersion(reader: EntryReader): string | undefined {
     reader.error(
       "protocolVersion",
       '"protocolVersion" must be "auto" or the date of a revision, such as "2025-11-25".',
+    );
+  } else if (value !== undefined && value !== "auto" && !KNOWN_VERSIONS.includes(value)) {
+    reader.warning(
+      "protocolVersion",
+      `"protocolVersion" is ${quote(value)}, which is no revision this client knows; it is asked for all the same. Known are "auto", ${KNOWN_VERSIONS.join(", ")}.`,
     );
   }
   return value;

@@ -160,7 +160,7 @@ export interface ToolFilter {
   readonly exclude: readonly string[];
 }
 
-/** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
+/** One enabled server. Disabled ones are dropped while reading; what is left of them is an `UnusedEntry`. */
 export interface ServerConfig {
   readonly name: string;
   readonly origin: Origin;
@@ -173,6 +173,11 @@ export interface ServerConfig {
   readonly directTools?: readonly string[];
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
+  /**
+   * What sets the limits of the start and of a call, for messages: fields of the entry, or variables where it stands in no
+   * file. Absent where the defaults hold and could be changed by a field.
+   */
+  readonly limitFields?: { readonly start?: string; readonly call?: string };
   /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
   readonly fields: Readonly<Record<string, FieldSource>>;
 }
@@ -226,9 +231,29 @@ export interface UntrustedFile {
   readonly problems: readonly ConfigProblem[];
 }
 
+/** An entry that stands in a file and gives no server, while no other entry of its name gives one. */
+export type UnusedEntry =
+  | {
+      readonly reason: "disabled";
+      readonly name: string;
+      /** What switches it off. */
+      readonly source: FilePosition;
+      /** The command line that switches it on; absent for a file that is not edited from there. */
+      readonly remedy?: string;
+    }
+  | {
+      readonly reason: "wrong";
+      readonly name: string;
+      /** The first mistake. */
+      readonly source: FilePosition;
+      readonly message: string;
+    };
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Absent when there are none. */
   readonly untrusted?: readonly UntrustedFile[];
+  /** What is disabled or wrong, of the files that are allowed to count; by name. Absent when there is none. */
+  readonly unused?: readonly UnusedEntry[];
 }

@@ -42,6 +42,17 @@ export function holdsVariable(text: string, forms: VariableForms): boolean {
   return [...text.matchAll(ALL)].some(({ groups }) => groups?.escaped === undefined);
 }
 
+/** Variables of any form that are none in these forms, without the default in them: `${NAME:-…}`, `$env:NAME`, `{env:NAME}`. */
+export function variablesNotIn(text: string, forms: VariableForms): string[] {
+  if (forms === "all") return [];
+  return [...text.matchAll(ALL)].flatMap(({ 0: written, groups = {} }) => {
+    const { escaped, braced, fallback, bare } = groups;
+    if (escaped !== undefined || bare !== undefined) return [];
+    if (braced !== undefined && fallback !== undefined) return [`\${${braced}:-…}`];
+    return written === `\${${braced}}` ? [] : [written];
+  });
+}
+
 /** Whether the text is a variable and nothing else. */
 export function isVariable(text: string): boolean {
   return ONE_VARIABLE.test(text);

@@ -19,7 +19,11 @@ export interface FailureContext {
   readonly diagnostics?: string;
   /** Variables its configuration names and nobody has set. */
   readonly unset?: readonly string[];
+  /** What the time limit was: that of a start or a listing, that of calls, or one this call was given. Default `start`. */
+  readonly limit?: LimitKind;
 }
+
+export type LimitKind = "start" | "call" | "own";
 
 /** Turns whatever a transport or the protocol threw into the one error people and hosts see. */
 export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
@@ -68,16 +72,13 @@ interface Explanation {
   text: string;
 }
 
-function explain(thrown: unknown, { config, during, redactor }: FailureContext): Explanation {
+function explain(thrown: unknown, { config, during, redactor, limit = "start" }: FailureContext): Explanation {
   // Redacted before it is cut, or the cut would leave half a secret that nobody recognises.
   const clean = (text: string) => sanitizeLine(redactor.text(sanitizeText(text)), SERVER_TEXT_CHARS);
   const where = `${config.source.file}:${config.source.line}`;
   if (thrown instanceof RequestCancelled) return { category: "cancelled", text: "the request was cancelled" };
   if (thrown instanceof RequestTimeout) {
-    return {
-      category: "timeout",
-      text: `${thrown.message}. If it needs longer, raise \`requestTimeoutMs\` in ${where}`,
-    };
+    return { category: "timeout", text: `${thrown.message}. ${howToWait(config, limit, where)}` };
   }
   if (thrown instanceof RpcError) {
     const text = clean(thrown.message);
@@ -89,6 +90,15 @@ function explain(thrown: unknown, { config, during, redactor }: FailureContext):
   }
   if (thrown instanceof TransportError) return explainTransport(thrown, clean(thrown.message), where, during);
   return { category: "other", text: clean(messageOf(thrown)) };
+}
+
+function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, where: string): string {
+  if (limit === "own") return "That limit came with the call (on the command line: `--timeout`)";
+  const field = limitFields?.[limit];
+  if (field === undefined) return `If it needs longer, set \`requestTimeoutMs\` in ${where}`;
+  // The entry's fields may stand in several files.
+  const place = fields[field];
+  return `If it needs longer, raise \`${field}\` in ${place === undefined ? "the environment" : `${place.file}:${place.line}`}`;
 }
 
 function explainTransport(

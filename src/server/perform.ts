@@ -4,7 +4,7 @@ import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.t
 import { pause } from "../protocol/pause.ts";
 import type { ToolAnnotations } from "../protocol/types.ts";
 import { TransportError } from "../transport/transport.ts";
-import { cancelled, toServerError, triedInVain } from "./failure.ts";
+import { cancelled, type LimitKind, toServerError, triedInVain } from "./failure.ts";
 import { type Link, Replaced } from "./link.ts";
 import type { Live } from "./live.ts";
 import { mayReplay } from "./replay.ts";
@@ -14,6 +14,8 @@ export interface PerformRequest<T> {
   readonly signal?: AbortSignal | undefined;
   /** For a call: what its tool says of itself, asked when the call has failed. Without it the request is a listing. */
   annotations?(): ToolAnnotations | undefined;
+  /** Which time limit it runs under; the start's is also that of listings. */
+  readonly limit?: LimitKind;
   operate(live: Live): Promise<T>;
 }
 
@@ -69,7 +71,12 @@ async function attempt<T>(
   }
   if (!isListing && thrown instanceof RpcError) link.answered();
   const inSession = live.transport.hasSession ?? false;
-  const error = toServerError(thrown, { config, redactor: live.redact.errors, during: "request" });
+  const error = toServerError(thrown, {
+    config,
+    redactor: live.redact.errors,
+    during: "request",
+    limit: request.limit ?? "start",
+  });
   const isHeld = link.release(live, { thrown, error, isListing });
   if (!(thrown instanceof TransportError)) {
     // By itself a time-out says enough; beside a lost try it is one more that may have run.

@@ -5,7 +5,7 @@ import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
-import type { Listing } from "../protocol/connection.ts";
+import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
@@ -23,12 +23,30 @@ const NOTICE_CHARS = 400;
 const PROGRESS_CHARS = 200;
 /** How many names a notice lists. */
 const MAX_MISFITS = 5;
+/** Of a name or a version. */
+const FACT_CHARS = 100;
+/** An answer that says there is no such tool says it at once. */
+const REFUSAL_CHARS = 1_000;
+/** For the list that is asked for only to word an error better: the error is there already. */
+const REFUSAL_LIST_MS = 5_000;
 
 export interface ServerRequest {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
   onProgress?: ((progress: Progress) => void) | undefined;
 }
+
+/** What a server says of itself: clean text. */
+export interface ServerFacts {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly name: string;
+  readonly version: string;
+  /** The names of what it says it can do. */
+  readonly capabilities: readonly string[];
+}
+
+export type CountedList = "resources" | "resourceTemplates" | "prompts";
 
 /** One configured server: its operations, and what is known of it without asking. */
 export class Server {
@@ -107,16 +125,52 @@ export class Server {
   }
 
   async callTool(tool: string, args: JsonObject | undefined, request: ServerRequest): Promise<CallToolResult> {
-    await this.#mustHave(tool, request.signal);
-    const { signal, onProgress } = request;
-    const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
-    const annotations = () => this.knownTool(tool)?.annotations;
+    const { signal } = request;
+    await this.#mustHave(tool, signal);
+    try {
+      const result = await this.#call(tool, args, request);
+      if (result.isError && soundsUnknown(textOf(result))) await this.#refuseUnlisted(tool, signal);
+      return result;
+    } catch (error) {
+      const isRefusal =
+        error instanceof McpServerError && ["unknown-tool", "validation", "other"].includes(error.category);
+      if (isRefusal && soundsUnknown(error.message)) await this.#refuseUnlisted(tool, signal);
+      throw error;
+    }
+  }
+
+  /** What the server says of itself. Connects if need be. */
+  async describe({ signal }: ServerRequest): Promise<ServerFacts> {
     return perform(this.#link, this.config, {
       signal,
-      annotations,
+      operate: ({ connection, redact }) => {
+        const clean = (text: string) => sanitizeLine(redact.listings.text(text), FACT_CHARS);
+        const { era, protocolVersion, serverInfo, capabilities } = connection;
+        return Promise.resolve({
+          era,
+          protocolVersion,
+          name: clean(serverInfo.name),
+          version: clean(serverInfo.version),
+          capabilities: Object.keys(capabilities).map(clean),
+        });
+      },
+    });
+  }
+
+  /** How many it lists of what is no tool. Connects if need be. */
+  async count(list: CountedList, { signal }: ServerRequest): Promise<number> {
+    const options = { signal, timeoutMs: this.config.policy.startTimeoutMs };
+    return perform(this.#link, this.config, {
+      signal,
       operate: async ({ connection, redact }) => {
-        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-        return redactResult(await connection.callTool(tool, args, options), redact.results);
+        const ask = {
+          resources: connection.listResources,
+          resourceTemplates: connection.listResourceTemplates,
+          prompts: connection.listPrompts,
+        };
+        const listing = await ask[list](options);
+        for (const notice of listing.notices) this.#notice(redact.listings.text(notice));
+        return listing.items.length;
       },
     });
   }
@@ -140,6 +194,20 @@ export class Server {
   /** Gives way to another server of its name; see `Link.retire`. */
   retire(): ReturnType<Link["retire"]> {
     return this.#link.retire();
+  }
+
+  #call(tool: string, args: JsonObject | undefined, request: ServerRequest): Promise<CallToolResult> {
+    const { signal, onProgress } = request;
+    const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
+    return perform(this.#link, this.config, {
+      signal,
+      limit: request.timeoutMs === undefined ? "call" : "own",
+      annotations: () => this.knownTool(tool)?.annotations,
+      operate: async ({ connection, redact }) => {
+        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
+        return redactResult(await connection.callTool(tool, args, options), redact.results);
+      },
+    });
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
@@ -188,11 +256,26 @@ export class Server {
     if (isKnown()) return;
     await this.listTools({ signal });
     if (isKnown()) return;
+    throw this.#unknownTool(tool);
+  }
+
+  /**
+   * After an answer that sounds as if there were no such tool: servers say that in many ways, as an error or as a tool's
+   * result, so their list decides. It is asked for now, if it was not before; a call that goes well costs no listing.
+   */
+  async #refuseUnlisted(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    const timeoutMs = Math.min(REFUSAL_LIST_MS, this.config.policy.startTimeoutMs);
+    if (!this.#isCurrent()) await this.listTools({ signal, timeoutMs }).catch(() => {});
+    if (this.#isCurrent() && this.#listed?.complete && this.knownTool(tool) === undefined)
+      throw this.#unknownTool(tool);
+  }
+
+  #unknownTool(tool: string): McpServerError {
     const tools = this.#listed?.tools ?? [];
     const names = tools.slice(0, NAMES_SHOWN).map(({ name }) => sanitizeLine(name, 100));
     const more = tools.length > NAMES_SHOWN ? ", …" : "";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${names.join(", ")}${more})`;
-    throw new McpServerError(this.config.name, "unknown-tool", message);
+    return new McpServerError(this.config.name, "unknown-tool", message);
   }
 
   /**
@@ -238,6 +321,21 @@ export class Server {
 function placeOf({ fields }: ServerConfig, field: string): string {
   const place = fields[field];
   return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
+}
+
+/** In one of the ways servers say it; a list of tools is asked for before anything follows from it. */
+function soundsUnknown(text: string): boolean {
+  return UNKNOWN_TOOL.some((pattern) => pattern.test(text.slice(0, REFUSAL_CHARS)));
+}
+
+const UNKNOWN_TOOL = [
+  /\b(?:unknown|unrecogni[sz]ed|invalid|no|no such|not a (?:valid|known)) tool\b/i,
+  /\btool\b.*(?:\bnot|n't) (?:be )?(?:found|exist|known|available|registered|recogni[sz]ed|supported)\b/is,
+  /\bmethod not found\b/i,
+];
+
+function textOf({ content }: CallToolResult): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Words are for people; names and schemas are for calls and stay as they are. */

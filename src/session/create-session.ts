@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findUntrusted } from "../config/consent.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
+import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import { withoutHandedOver } from "../server/environment.ts";
@@ -34,6 +35,8 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     if (server) return server;
     const project = findUntrusted(servers.config.untrusted, name);
     if (project) throw new McpServerError(name, "denied", notAllowed(name, project.file));
+    const unused = servers.config.unused?.find((entry) => entry.name === name);
+    if (unused) throw new McpServerError(name, "unknown-server", `MCP server \`${name}\` ${describeUnused(unused)}`);
     const known = servers.names.join(", ");
     const hint = known === "" ? "no MCP servers are configured" : `configured: ${known}`;
     throw new McpServerError(name, "unknown-server", `no MCP server configured with name \`${name}\`; ${hint}`);
@@ -62,10 +65,15 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     get untrusted() {
       return servers.config.untrusted ?? [];
     },
+    get unused() {
+      return servers.config.unused ?? [];
+    },
     config: (name) => find(name).config,
     spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
     knownTool: (name, tool) => find(name).knownTool(tool),
     status: (name) => statusOf(find(name)),
+    describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
+    count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
     callTool: (name, tool, args, options = {}) => ask(name, (server) => server.callTool(tool, args, options)),
     reconnect: async (name, options = {}) => {

@@ -1,7 +1,8 @@
 import type { ConfigChanges } from "../config/changes.ts";
-import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../config/record.ts";
+import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UnusedEntry } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { CountedList, ServerFacts } from "../server/server.ts";
 
 export type ServerState = "idle" | "starting" | "ready" | "needs-auth" | "failed" | "stopped";
 
@@ -41,6 +42,8 @@ export interface McpSession {
   readonly problems: readonly ConfigProblem[];
   /** Project files nobody has allowed. Their servers are none of `servers`: using one fails with `denied`. */
   readonly untrusted: readonly UntrustedFile[];
+  /** Entries that are disabled or wrong: using one fails with `unknown-server`, which says why. */
+  readonly unused: readonly UnusedEntry[];
   /** Throws McpServerError `unknown-server`. */
   config(server: string): ServerConfig;
   /** Throws McpServerError `unknown-server`. */
@@ -49,6 +52,10 @@ export interface McpSession {
   readonly spill: SpillStore;
   /** The tool's definition, if the server's tools have been listed. */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
+  /** What the server says of itself; connects if need be. */
+  describe(server: string, options?: RequestOptions): Promise<ServerFacts>;
+  /** How many resources, resource templates or prompts it lists; a server that offers none mostly answers with an error. */
+  count(server: string, list: CountedList, options?: RequestOptions): Promise<number>;
   /** All pages, up to the server's limit (`maxListItems`, `maxListPages`). */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */

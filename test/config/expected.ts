@@ -254,6 +254,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "settings-array.json": [
     "events = sse https://events.example/sse",
     'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"}',
+    `5:136 warning Server "my-tools": the value of "X" in "env" begins with "!", which means a command in an mcp.json alone; here it is sent as it is. Name a variable instead ("\${NAME}").`,
   ],
   "settings-duplicates.json": [
     "a = stdio first",

@@ -351,6 +351,9 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
         '  includeTools: ["a","b*"] (default: all)',
         '  excludeTools: ["c"] (default: none)',
         "",
+        "not in use:",
+        `  off  (is disabled at ${mcpJson(home)}:13; \`pi-mcp enable off\` switches it on)`,
+        "",
       ].join("\n"),
     );
     expect(config.stderr).toMatch(/^pi-mcp: .*mcp\.json:3:5: warning: .*"both" is also in/);

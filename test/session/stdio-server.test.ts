@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { McpServerError } from "../../src/error.ts";
@@ -80,7 +81,13 @@ test("[S1-14] a disabled server is not there", async () => {
   const { server, session } = await sessionWith(home, {}, { disabled: true });
   await using _ = session;
   const { text } = await mcp(session, call);
-  expect(text).toBe("no MCP server configured with name `fake`; no MCP servers are configured");
+  const settings = join(home.agentDir, "settings.json");
+  expect(text).toMatch(
+    new RegExp(`^MCP server \`fake\` is disabled at ${settings}:\\d+; \`pi-mcp enable fake --file `),
+  );
+  expect((await mcp(session, { ...call, server: "none" })).text).toBe(
+    "no MCP server configured with name `none`; no MCP servers are configured",
+  );
   expect(server.starts()).toEqual([]);
 });
 
@@ -361,6 +368,14 @@ test("[E007] a server that prints garbage and never answers fails at its deadlin
   await using _ = session;
   const { text } = await mcp(session, call);
   expect(text).toContain("`initialize` timed out after 0.5s");
-  expect(text).toContain("loading");
-  expect(text).toContain("2 line(s) on stdout were not MCP messages, the first: Welcome!");
+  const remark = "--- server stdout ---\n2 line(s) on stdout were not MCP messages, the first: Welcome!";
+  expect(text.slice(text.indexOf("\n"))).toBe(`\n--- server stderr ---\nloading\n${remark}`);
+  const silent = await sessionWith(
+    home,
+    { startup: { stdout: "Welcome!\nmore\n" }, on: { initialize: { silent: true } } },
+    { requestTimeoutMs: 500 },
+  );
+  await using other = silent.session;
+  const alone = (await mcp(other, call)).text;
+  expect(alone.slice(alone.indexOf("\n"))).toBe(`\n${remark}`);
 });
