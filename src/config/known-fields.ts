@@ -38,6 +38,7 @@ const ACTS: readonly string[] = [
   ...["disabled", "enabled", "exposure", "directTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["maxResultBytes", "maxResultLines", "framing", "shutdown", "inheritEnv", "stopContainer", "offersRoots"],
+  ...["resolveNpx", "stderr", "debug"],
 ];
 
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
@@ -54,7 +55,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   includeTools: ["array"],
   excludeTools: ["array"],
   exposeResources: ["boolean"],
-  debug: ["boolean"],
 };
 
 /** The name of the program is for the reader of this list alone. */

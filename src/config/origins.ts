@@ -9,6 +9,9 @@ const SETTINGS_RESULT: ResultLimit = { maxBytes: 32 * 1024, maxLines: 2000 };
 /** S3-59, S3-60: 2000 lines or 50 KB, read as 1024-byte kilobytes. */
 const MCPJSON_RESULT: ResultLimit = { maxBytes: 50 * 1024, maxLines: 2000 };
 
+/** For programs that may have to fetch a server before they can run it. */
+export const PACKAGE_RUNNER_START_MS = 60_000;
+
 /**
  * What a server gets when its entry does not say otherwise, by where it is configured. This is the only place where
  * the origin matters; everything else reads the resolved policy.
@@ -24,6 +27,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "plain",
     inheritEnv: "all",
     stopContainer: true,
+    resolveNpx: false,
+    stderr: "ring",
     resultLimit: SETTINGS_RESULT,
     redactResults: "patterns",
     offersRoots: false,
@@ -39,6 +44,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "all",
     inheritEnv: "all",
     stopContainer: true,
+    resolveNpx: true,
+    stderr: "ring",
     resultLimit: MCPJSON_RESULT,
     redactResults: "values",
     offersRoots: true,
@@ -54,6 +61,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "plain",
     inheritEnv: "safe",
     stopContainer: true,
+    resolveNpx: false,
+    stderr: "file",
     resultLimit: MCPJSON_RESULT,
     redactResults: "values",
     offersRoots: false,

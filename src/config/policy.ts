@@ -1,5 +1,7 @@
 import type { EntryReader } from "./entry-reader.ts";
-import type { ServerConfig, ServerPolicy } from "./record.ts";
+import { PACKAGE_RUNNER_START_MS } from "./origins.ts";
+import { isPackageRunner } from "./package-runner.ts";
+import type { ServerConfig, ServerPolicy, ServerTarget } from "./record.ts";
 
 /** No server answers reliably within this: a smaller limit was meant in seconds. */
 const MIN_PLAUSIBLE_MS = 100;
@@ -10,9 +12,13 @@ const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
 /**
  * The origin's defaults with what the entry says instead. `requestTimeoutMs` (S3-51) sets both limits; `timeout` and
  * `tool_timeout_sec` (seconds) set the limit of a call, `startup_timeout_sec` (seconds) that of the start. The more
- * special field wins.
+ * special field wins. Without a limit of its own, a server that may have to be fetched first gets more time to start.
  */
-export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerPolicy {
+export function readPolicy(
+  reader: EntryReader,
+  defaults: ServerPolicy,
+  target: ServerTarget | undefined,
+): ServerPolicy {
   const both = requestTimeoutMs(reader);
   const start = secondsMs(reader, "startup_timeout_sec");
   const timeout = timeoutMs(reader);
@@ -27,7 +33,9 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
     inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
-    startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
+    resolveNpx: reader.boolean("resolveNpx") ?? defaults.resolveNpx,
+    stderr: stderr(reader) ?? defaults.stderr,
+    startTimeoutMs: start ?? both ?? usualStartMs(defaults, target),
     callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
@@ -57,6 +65,18 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "codemode-deferred",
   "hidden",
 ]);
+
+function usualStartMs({ startTimeoutMs }: ServerPolicy, target: ServerTarget | undefined): number {
+  return target && isPackageRunner(target) ? Math.max(startTimeoutMs, PACKAGE_RUNNER_START_MS) : startTimeoutMs;
+}
+
+/** `debug: true` is the adapter's word for `stderr: "show"`. */
+function stderr(reader: EntryReader): ServerPolicy["stderr"] | undefined {
+  if (reader.has("debug") && !reader.isBoolean("debug")) {
+    reader.warning("debug", '"debug" should be true or false; it is not used.');
+  }
+  return oneOf(reader, "stderr", ["ring", "file", "show"]) ?? (reader.isTrue("debug") ? "show" : undefined);
+}
 
 /** Other programs write true for "all" and false for "safe". */
 function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {

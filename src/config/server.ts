@@ -14,7 +14,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   if (entry.fields === undefined || isDisabled(entry.fields)) return undefined;
   const reader = createEntryReader(entry, problems);
   const target = readTarget(reader, ORIGINS[origin].variableForms);
-  const policy = readPolicy(reader, ORIGINS[origin]);
+  const policy = readPolicy(reader, ORIGINS[origin], target);
   const exposure = readExposure(reader);
   checkFields(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
