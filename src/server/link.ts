@@ -206,7 +206,11 @@ export class Link {
     let transport: Transport | undefined;
     let live: Live | undefined;
     const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-      transport = await createTransport(target, flavor, config.policy, this.#surroundings);
+      const notice = (text: string) => this.#handlers.notice?.(text);
+      transport = await createTransport(target, flavor, config, this.#surroundings, {
+        notice,
+        redactor: redact.errors,
+      });
       return transport;
     };
     try {

@@ -1,14 +1,32 @@
-import type { ServerPolicy, ServerTarget } from "../config/record.ts";
+import type { ServerConfig, ServerTarget, StdioTarget } from "../config/record.ts";
+import { createRedactor, type Redactor } from "../content/redact.ts";
 import type { Transport } from "../transport/transport.ts";
+import { around } from "./around.ts";
 import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
+import { stderrSink } from "./stderr.ts";
 
 export interface Surroundings {
   /** The environment a server process inherits and variables are read from. */
   readonly env: NodeJS.ProcessEnv;
   /** Working directory of server processes that name none. */
   readonly cwd: string;
+  /**
+   * Shows a line of the stderr of a server whose entry says `debug`; clean, without secrets. Without it such a server gets a
+   * log file.
+   */
+  readonly stderr?: (server: string, line: string) => void;
 }
+
+/** What a transport tells of itself on the way. */
+export interface Reports {
+  /** Something odd that costs nothing else: one sentence. */
+  notice(text: string): void;
+  /** Takes secrets out of what is shown. */
+  readonly redactor: Redactor;
+}
+
+const NO_REPORTS: Reports = { notice: () => {}, redactor: createRedactor([], "patterns") };
 
 /** What a peer that knows the manners of language servers is told before its end [S1-55]. */
 const FAREWELL = { request: "shutdown", notification: "notifications/exit" };
@@ -17,29 +35,43 @@ const FAREWELL = { request: "shutdown", notification: "notifications/exit" };
 export async function createTransport(
   target: ServerTarget,
   flavor: "usual" | "sse",
-  policy: ServerPolicy,
-  { env, cwd }: Surroundings,
+  config: Pick<ServerConfig, "name" | "policy">,
+  surroundings: Surroundings,
+  reports: Reports = NO_REPORTS,
 ): Promise<Transport> {
-  if (target.kind === "stdio") {
-    const { StdioTransport } = await import("../transport/stdio.ts");
-    const given = { ...inheritedEnv(policy.inheritEnv, env), ...target.env };
-    const container = policy.stopContainer ? containerOf(target, given) : undefined;
-    const { command, args } = container?.target ?? target;
-    const transport = new StdioTransport({
-      command,
-      args,
-      env: given,
-      cwd: target.cwd ?? cwd,
-      // A second try in other framing would be a second container.
-      framing: container && policy.framing === "auto" ? "newline" : policy.framing,
-      farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
-    });
-    return container?.endingWith(transport) ?? transport;
-  }
+  const { env } = surroundings;
+  if (target.kind === "stdio") return createProcess(target, config, surroundings, reports);
   if (target.kind === "sse" || flavor === "sse") {
     const { LegacySseTransport } = await import("../transport/legacy-sse.ts");
     return new LegacySseTransport({ ...target, env });
   }
   const { HttpTransport } = await import("../transport/http.ts");
   return new HttpTransport({ ...target, env });
+}
+
+async function createProcess(
+  target: StdioTarget,
+  config: Pick<ServerConfig, "name" | "policy">,
+  surroundings: Surroundings,
+  { notice, redactor }: Reports,
+): Promise<Transport> {
+  const { policy } = config;
+  const { StdioTransport } = await import("../transport/stdio.ts");
+  const given = { ...inheritedEnv(policy.inheritEnv, surroundings.env), ...target.env };
+  const cwd = target.cwd ?? surroundings.cwd;
+  const container = policy.stopContainer ? containerOf(target, given) : undefined;
+  const { command, args } = container?.target ?? target;
+  const sink = stderrSink(config, surroundings, redactor, notice);
+  const transport = new StdioTransport({
+    command,
+    args,
+    env: given,
+    cwd,
+    // A second try in other framing would be a second container.
+    framing: container && policy.framing === "auto" ? "newline" : policy.framing,
+    farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
+    onStderr: sink && ((chunk) => sink.write(chunk)),
+  });
+  const logged = sink ? around(transport, { ended: () => sink.close() }) : transport;
+  return container?.endingWith(logged) ?? logged;
 }

@@ -7,5 +7,6 @@ import { configHere } from "./config-file.ts";
 export function openSession(): McpSession {
   const config = configHere();
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
-  return createSession(config, { env: process.env, cwd: process.cwd() });
+  const stderr = (server: string, line: string) => console.error(`[${server}] ${line}`);
+  return createSession(config, { env: process.env, cwd: process.cwd(), stderr });
 }
