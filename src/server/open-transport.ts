@@ -1,9 +1,14 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { programName } from "../config/package-runner.ts";
+import { agentDir } from "../config/paths.ts";
 import type { ServerConfig, ServerTarget, StdioTarget } from "../config/record.ts";
 import { createRedactor, type Redactor } from "../content/redact.ts";
 import type { Transport } from "../transport/transport.ts";
 import { around } from "./around.ts";
 import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
+import type { NpxStart } from "./npx/resolve.ts";
 import { stderrSink } from "./stderr.ts";
 
 export interface Surroundings {
@@ -59,13 +64,14 @@ async function createProcess(
   const { StdioTransport } = await import("../transport/stdio.ts");
   const given = { ...inheritedEnv(policy.inheritEnv, surroundings.env), ...target.env };
   const cwd = target.cwd ?? surroundings.cwd;
+  const npx = policy.resolveNpx ? await throughNpx(target, given, cwd, surroundings.env) : undefined;
   const container = policy.stopContainer ? containerOf(target, given) : undefined;
-  const { command, args } = container?.target ?? target;
+  const { command, args } = npx?.target ?? container?.target ?? target;
   const sink = stderrSink(config, surroundings, redactor, notice);
   const transport = new StdioTransport({
     command,
     args,
-    env: given,
+    env: npx?.env ?? given,
     cwd,
     // A second try in other framing would be a second container.
     framing: container && policy.framing === "auto" ? "newline" : policy.framing,
@@ -73,5 +79,26 @@ async function createProcess(
     onStderr: sink && ((chunk) => sink.write(chunk)),
   });
   const logged = sink ? around(transport, { ended: () => sink.close() }) : transport;
+  if (npx) return around(logged, npx);
   return container?.endingWith(logged) ?? logged;
+}
+
+const MAY_BE_NPX = new Set(["npx", "npm", "cmd"]);
+
+/** Undefined for commands that are none of npx. Looking through it is a help, so no failure of that is one of the server. */
+async function throughNpx(
+  target: StdioTarget,
+  env: NodeJS.ProcessEnv,
+  cwd: string,
+  agentEnv: NodeJS.ProcessEnv,
+): Promise<NpxStart | undefined> {
+  if (!MAY_BE_NPX.has(programName(target.command))) return undefined;
+  const homeOf = ({ HOME, USERPROFILE }: NodeJS.ProcessEnv) => HOME || USERPROFILE || homedir();
+  const keptFile = join(agentDir({ env: agentEnv, home: homeOf(agentEnv) }), "mcp-npx-cache.json");
+  try {
+    const { resolveNpx } = await import("./npx/resolve.ts");
+    return await resolveNpx(target, { env, cwd, home: homeOf(env), keptFile });
+  } catch {
+    return undefined;
+  }
 }
