@@ -65,7 +65,7 @@ async function createProcess(
   const given = { ...inheritedEnv(policy.inheritEnv, surroundings.env), ...target.env };
   const cwd = target.cwd ?? surroundings.cwd;
   const npx = policy.resolveNpx ? await throughNpx(target, given, cwd, surroundings.env) : undefined;
-  const container = policy.stopContainer ? containerOf(target, given) : undefined;
+  const container = policy.stopContainer ? await containerOf(target, given, cwd) : undefined;
   const { command, args } = npx?.target ?? container?.target ?? target;
   const sink = stderrSink(config, surroundings, redactor, notice);
   const transport = new StdioTransport({
@@ -79,8 +79,8 @@ async function createProcess(
     onStderr: sink && ((chunk) => sink.write(chunk)),
   });
   const logged = sink ? around(transport, { ended: () => sink.close() }) : transport;
-  if (npx) return around(logged, npx);
-  return container?.endingWith(logged) ?? logged;
+  const beside = npx ?? container;
+  return beside ? around(logged, beside) : logged;
 }
 
 const MAY_BE_NPX = new Set(["npx", "npm", "cmd"]);
