@@ -475,3 +475,13 @@ test("a package npx is just installing, one that is damaged and one that leads o
   for (const name of names) await use(home, ["npx", "-y", name], { protocolVersion: "2025-06-18" });
   expect(npx.ran().map((line) => line.at(-1))).toEqual(names);
 });
+
+test("a project that has pipes where files should be holds up nothing", async () => {
+  await using home = await temporaryHome();
+  const npx = await fakeNpx(home);
+  npx.install("some-server", "1.0.0");
+  for (const name of [".npmrc", "package.json"]) spawnSync("mkfifo", [join(home.cwd, name)]);
+  spawnSync("mkfifo", [npx.keptFile]);
+  expect(await use(home, ["npx", "-y", "some-server"])).toContain("(no arguments)");
+  expect(npx.ran()).toEqual([]);
+});

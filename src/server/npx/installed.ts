@@ -1,7 +1,9 @@
 import { createHash } from "node:crypto";
-import { access, constants, open, readdir, readFile, realpath, stat } from "node:fs/promises";
+import { access, constants, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
 import { isObject } from "../../config/is-object.ts";
+import { readBytes } from "../../config/json-file.ts";
+import type { ConfigProblem } from "../../config/record.ts";
 import type { NpxCommand } from "./command.ts";
 
 /** A program that npx has installed. */
@@ -49,8 +51,8 @@ export function folderName(spec: string): string {
 export async function readInstalled(folder: string, command: NpxCommand): Promise<Installed | undefined> {
   try {
     const home = join(folder, "node_modules", command.name);
-    const manifest = await readJson(join(home, "package.json"));
-    if (manifest === undefined || !isWanted(manifest, command) || !(await isMadeFor(folder, command))) return undefined;
+    const manifest = readJson(join(home, "package.json"));
+    if (manifest === undefined || !isWanted(manifest, command) || !isMadeFor(folder, command)) return undefined;
     if ((await timeOf(join(folder, "concurrency.lock"))) > Date.now() - LOCK_MS) return undefined;
     const found = programOf(manifest, command.bin);
     // Programs of packages beside this one can be named, too.
@@ -85,10 +87,10 @@ function specsOf({ name, spec, wanted }: NpxCommand): string[] {
  * Whether the folder was made for this command, or at least for the package where its version says enough: what lies there
  * because another package needs it has been chosen for that one. A folder that says nothing of its own was made by hand.
  */
-async function isMadeFor(folder: string, command: NpxCommand): Promise<boolean> {
+function isMadeFor(folder: string, command: NpxCommand): boolean {
   const specs = specsOf(command);
   if (specs.some((spec) => folder.endsWith(sep + folderName(spec)))) return true;
-  const about = await readJson(join(folder, "package.json"));
+  const about = readJson(join(folder, "package.json"));
   const isExact = "version" in command.wanted;
   if (about === undefined) return isExact || specs.length > 1;
   if (isExact) return isObject(about.dependencies) && Object.hasOwn(about.dependencies, command.name);
@@ -129,13 +131,12 @@ async function firstLine(file: string): Promise<string> {
 }
 
 /** Undefined when there is none; throws for one that is no object. */
-async function readJson(file: string): Promise<Record<string, unknown> | undefined> {
-  const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT" || error.code === "ENOTDIR") return undefined;
-    throw error;
-  });
-  if (text === undefined) return undefined;
-  const value: unknown = JSON.parse(text);
+function readJson(file: string): Readonly<Record<string, unknown>> | undefined {
+  const problems: ConfigProblem[] = [];
+  const bytes = readBytes(file, problems);
+  if (problems[0]) throw new Error(problems[0].message);
+  if (bytes === undefined) return undefined;
+  const value: unknown = JSON.parse(bytes.toString("utf8"));
   if (isObject(value)) return value;
   throw new Error("no object");
 }

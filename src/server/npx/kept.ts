@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { isObject } from "../../config/is-object.ts";
+import { readBytes } from "../../config/json-file.ts";
 import { replaceFile, targetOf } from "../../config/replace-file.ts";
 
 /** What was found for one command line, in the words of the file. */
@@ -69,11 +70,7 @@ function timeOf([, entry]: [string, unknown]): number {
 }
 
 function contentOf(file: string): Buffer | undefined {
-  try {
-    return readFileSync(file);
-  } catch {
-    return undefined;
-  }
+  return readBytes(file, []);
 }
 
 /** Undefined: it is another version's. */

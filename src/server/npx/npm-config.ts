@@ -1,5 +1,6 @@
-import { readFile, realpath, stat } from "node:fs/promises";
-import { delimiter, dirname, isAbsolute, join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { delimiter, dirname, isAbsolute, join, resolve } from "node:path";
+import { readBytes } from "../../config/json-file.ts";
 import type { NpxCommand } from "./command.ts";
 
 const isWindows = process.platform === "win32";
@@ -19,7 +20,7 @@ export async function readNpmConfig(
   { folder }: NpxCommand,
 ): Promise<NpmConfig | undefined> {
   const given = npmVariables(env);
-  const user = await readNpmrc(given.get("userconfig") ?? join(home, ".npmrc"), env);
+  const user = readNpmrc(given.get("userconfig") ?? join(home, ".npmrc"), env);
   const find = (name: string) => given.get(name) ?? user.get(name);
   const cache = atHome(find("cache") ?? defaultCache(env, home), home);
   if (!isAbsolute(cache)) return undefined;
@@ -45,10 +46,10 @@ export async function isElsewhere(
   cwd: string,
   home: string,
 ): Promise<boolean> {
-  const folders = ancestors(cwd);
-  const project = (await firstWhere(folders, holdsProject)) ?? cwd;
+  const folders = ancestors(resolve(cwd));
+  const project = (await firstWhere(folders, holdsProject)) ?? resolve(cwd);
   if (project !== home) {
-    const rules = await readNpmrc(join(project, ".npmrc"), env);
+    const rules = readNpmrc(join(project, ".npmrc"), env);
     if ([...rules.keys()].some((key) => REDIRECTS.test(key))) return true;
   }
   // A version or tag that is named is looked for by npx wherever it may be, and is the same one everywhere.
@@ -57,7 +58,7 @@ export async function isElsewhere(
   if (command.bin !== undefined || command.name.startsWith("@")) return false;
   const places = folders.map((folder) => join(folder, "node_modules", ".bin", command.name));
   if (globalBin !== undefined) places.push(join(globalBin, isWindows ? `${command.name}.cmd` : command.name));
-  return (await firstWhere(places, exists)) !== undefined || (await isProjectsOwn(project, command.name));
+  return (await firstWhere(places, exists)) !== undefined || isProjectsOwn(project, command.name);
 }
 
 /** Whether the entry itself, in its `env`, has npm look elsewhere. */
@@ -75,16 +76,20 @@ function npmVariables(env: NodeJS.ProcessEnv): Map<string, string> {
   return found;
 }
 
-async function readNpmrc(file: string, env: NodeJS.ProcessEnv): Promise<Map<string, string>> {
-  const text = await readFile(file, "utf8").catch(() => "");
+function readNpmrc(file: string, env: NodeJS.ProcessEnv): Map<string, string> {
   const found = new Map<string, string>();
-  for (const line of text.split(/\r?\n/)) {
+  for (const line of textOf(file).split(/\r?\n/)) {
     const [, key, value] = /^\s*([^;#=\s]+)\s*=\s*(.*?)\s*$/.exec(line) ?? [];
     if (key === undefined || value === undefined) continue;
     const plain = value.replace(/^(["'])(.*)\1$/, "$2").replace(/\$\{([^}]+)\}/g, (all, name) => env[name] ?? all);
     found.set(key, plain);
   }
   return found;
+}
+
+/** A project may have anything of that name; what is no file of a usual size holds nothing. */
+function textOf(file: string): string {
+  return readBytes(file, [])?.toString("utf8") ?? "";
 }
 
 function defaultCache(env: NodeJS.ProcessEnv, home: string): string {
@@ -115,9 +120,9 @@ async function holdsProject(folder: string): Promise<boolean> {
 }
 
 /** Whether the project is the package that has this program. */
-async function isProjectsOwn(project: string, program: string): Promise<boolean> {
+function isProjectsOwn(project: string, program: string): boolean {
   try {
-    const { name, bin } = JSON.parse(await readFile(join(project, "package.json"), "utf8")) as Record<string, unknown>;
+    const { name, bin } = JSON.parse(textOf(join(project, "package.json"))) as Record<string, unknown>;
     return typeof bin === "object" && bin !== null
       ? Object.hasOwn(bin, program)
       : typeof bin === "string" && typeof name === "string" && name.replace(/^@[^/]+\//, "") === program;
