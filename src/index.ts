@@ -8,9 +8,20 @@
  * });
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
+export { type AcpOptions, readAcpServers } from "./config/acp.ts";
 export { describeUntrustedFile } from "./config/consent.ts";
+export type { ConfigFlags } from "./config/flags.ts";
 export { type ConfigPlace, loadConfig } from "./config/load.ts";
-export type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UntrustedServer } from "./config/record.ts";
+export type {
+  ConfigLayer,
+  ConfigProblem,
+  FieldSource,
+  LoadedConfig,
+  ServerConfig,
+  UntrustedFile,
+  UntrustedServer,
+} from "./config/record.ts";
+export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";

@@ -37,7 +37,17 @@ const ACTS: readonly string[] = [
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
   ...["disabled", "enabled", "exposure", "directTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
-  ...["maxResultBytes", "maxResultLines", "framing", "shutdown", "inheritEnv", "stopContainer", "offersRoots"],
+  ...[
+    "maxResultBytes",
+    "maxResultLines",
+    "maxListItems",
+    "maxListPages",
+    "framing",
+    "shutdown",
+    "inheritEnv",
+    "stopContainer",
+    "offersRoots",
+  ],
   ...["resolveNpx", "stderr", "debug"],
 ];
 

@@ -1,10 +1,16 @@
-import type { Origin, ResultLimit, ServerPolicy } from "./record.ts";
+import type { ListLimit, Origin, ResultLimit, ServerPolicy } from "./record.ts";
 
 /** Limit of one request: S1-54 and S3-51 both say 30 seconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
 
 /** S1-33: 32 KiB; the line limit inside it is the one agents use for their own tools. */
 const SETTINGS_RESULT: ResultLimit = { maxBytes: 32 * 1024, maxLines: 2000 };
+
+/** S1-28, S1-29. */
+const SETTINGS_LIST: ListLimit = { maxItems: 512, maxPages: 32 };
+
+/** More than any server met so far has, and an end for a list that has none. */
+const LIST: ListLimit = { maxItems: 10_000, maxPages: 1_000 };
 
 /** S3-59, S3-60: 2000 lines or 50 KB, read as 1024-byte kilobytes. */
 const MCPJSON_RESULT: ResultLimit = { maxBytes: 50 * 1024, maxLines: 2000 };
@@ -30,6 +36,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     resolveNpx: false,
     stderr: "ring",
     resultLimit: SETTINGS_RESULT,
+    listLimit: SETTINGS_LIST,
     redactResults: "patterns",
     offersRoots: false,
     showTarget: true,
@@ -47,6 +54,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     resolveNpx: true,
     stderr: "ring",
     resultLimit: MCPJSON_RESULT,
+    listLimit: LIST,
     redactResults: "values",
     offersRoots: true,
     showTarget: true,
@@ -64,6 +72,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     resolveNpx: false,
     stderr: "file",
     resultLimit: MCPJSON_RESULT,
+    listLimit: LIST,
     redactResults: "values",
     offersRoots: false,
     showTarget: false,

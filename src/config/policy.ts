@@ -30,6 +30,10 @@ export function readPolicy(
       maxBytes: reader.positive("maxResultBytes") ?? defaults.resultLimit.maxBytes,
       maxLines: reader.positive("maxResultLines") ?? defaults.resultLimit.maxLines,
     },
+    listLimit: {
+      maxItems: reader.positive("maxListItems") ?? defaults.listLimit.maxItems,
+      maxPages: reader.positive("maxListPages") ?? defaults.listLimit.maxPages,
+    },
     inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,

@@ -46,7 +46,7 @@ export function readProjectLayers(
     const document = bytes && parseBytes(file, bytes, problems);
     if (bytes === undefined || document === undefined) continue;
     const found: ConfigProblem[] = [];
-    const entries = readEntries(document, found, origin === "mcpjson");
+    const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;

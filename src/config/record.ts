@@ -14,6 +14,17 @@ export interface FilePosition {
   readonly column: number;
 }
 
+/**
+ * Whose word something is: a file of the person's own, an allowed file of the project, a variable of the environment, a
+ * list an editor handed over, a file or text named on the command line, another extension of the agent.
+ */
+export type ConfigLayer = "own" | "project" | "environment" | "editor" | "flag" | "extension";
+
+/** Where a field was written, and whose word that is. What is no file has its name in `file`, and no more exact place. */
+export interface FieldSource extends FilePosition {
+  readonly layer: ConfigLayer;
+}
+
 export interface StdioTarget {
   readonly kind: "stdio";
   readonly command: string;
@@ -41,6 +52,12 @@ export interface ResultLimit {
   /** UTF-8 bytes. */
   readonly maxBytes: number;
   readonly maxLines: number;
+}
+
+/** How much of a list is read. */
+export interface ListLimit {
+  readonly maxItems: number;
+  readonly maxPages: number;
 }
 
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
@@ -80,6 +97,8 @@ export interface ServerPolicy {
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
   readonly resultLimit: ResultLimit;
+  /** How much of a list (of tools, of resources) is read; a list that is cut says so. */
+  readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
@@ -97,6 +116,8 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
+  /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
+  readonly fields: Readonly<Record<string, FieldSource>>;
 }
 
 /** Something wrong in a configuration file. The rest of the file works. */

@@ -1,9 +1,10 @@
 import { checkFields } from "./check-fields.ts";
-import { type Entry, isDisabled } from "./entries.ts";
+import { type Entry, type Field, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
+import { positionOf } from "./json-file.ts";
 import { ORIGINS } from "./origins.ts";
 import { readExposure, readPolicy } from "./policy.ts";
-import type { ConfigProblem, Origin, ServerConfig } from "./record.ts";
+import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
 import { readTarget } from "./target.ts";
 
 /**
@@ -21,5 +22,15 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   reader.boolean("disabled");
   reader.boolean("enabled");
   if (target === undefined || reader.failed) return undefined;
-  return { name: entry.name, origin, source: entry.source, target, policy, exposure };
+  const fields = fieldSources(entry.fields);
+  return { name: entry.name, origin, source: entry.source, target, policy, exposure, fields };
+}
+
+function fieldSources(fields: ReadonlyMap<string, Field>): Record<string, FieldSource> {
+  return Object.fromEntries(
+    [...fields].map(([name, { document, key }]) => [
+      name,
+      { layer: document.layer ?? "own", ...positionOf(document, key) },
+    ]),
+  );
 }

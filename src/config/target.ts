@@ -60,11 +60,16 @@ function declaredTransport(reader: EntryReader): "stdio" | "http" | "sse" | unde
   const field = declaringField(reader);
   const written = field === undefined ? undefined : reader.text(field);
   if (field === undefined || written === undefined) return undefined;
-  const name = written.toLowerCase().replace(/[-_]/g, "");
-  const transport = Object.hasOwn(TRANSPORTS, name) ? TRANSPORTS[name] : undefined;
+  const transport = transportOf(written);
   if (transport === undefined)
     reader.error(field, `the transport ${quote(written)} is not known; use "stdio", "http" or "sse".`);
   return transport;
+}
+
+/** The transport a word of any dialect means. */
+export function transportOf(written: unknown): "stdio" | "http" | "sse" | undefined {
+  const name = typeof written === "string" ? written.toLowerCase().replace(/[-_]/g, "") : "";
+  return Object.hasOwn(TRANSPORTS, name) ? TRANSPORTS[name] : undefined;
 }
 
 /** Arguments in `command` stand before those in `args`. */

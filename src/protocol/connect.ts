@@ -15,6 +15,9 @@ import { UrlQuestions } from "./url-questions.ts";
 /** How long a server may think about a request it may never have heard of [E050]. A remote one may have to wake up first. */
 const PROBE_LIMIT_MS = { stream: 2_000, http: 5_000 };
 
+/** More than any server met so far lists. */
+const LIST_LIMIT = { maxItems: 10_000, maxPages: 1_000 };
+
 /** `sse`: the HTTP transport of 2024-11-05, tried when the usual one is refused. */
 export type OpenTransport = (flavor: "usual" | "sse") => Promise<Transport>;
 
@@ -168,7 +171,7 @@ class Start {
 
   #connection(channel: RpcChannel, exchange: Exchange): McpConnection {
     const { handlers } = this.#options;
-    const operations = new Operations(exchange, channel);
+    const operations = new Operations(exchange, channel, this.#options.listLimit ?? LIST_LIMIT);
     const runs = new Map<ChangingList, () => void>();
     const changed = (list: ChangingList) => {
       operations.forget(list);

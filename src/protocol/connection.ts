@@ -31,6 +31,12 @@ export interface Listing<T> {
   readonly notices: readonly string[];
 }
 
+/** What one listing may hold: an end for a list that has none. */
+export interface ListLimit {
+  readonly maxItems: number;
+  readonly maxPages: number;
+}
+
 /** Handshake of revisions up to 2025-11-25, or the envelope of 2026-07-28. */
 export type Era = "legacy" | "modern";
 
@@ -45,6 +51,11 @@ export interface McpConnection {
   readonly capabilities: JsonObject;
   readonly instructions: string | undefined;
   listTools(options: ConnectionRequest): Promise<Listing<ToolDefinition>>;
+  /**
+   * One tool by its name, without the whole list; `undefined` when there is none. Only of servers that offer it: an
+   * extension of theirs, `tools/search` with `{name}`, answered by `{tools}`.
+   */
+  findTool?(name: string, options: ConnectionRequest): Promise<ToolDefinition | undefined>;
   callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult>;
   listResources(options: ConnectionRequest): Promise<Listing<Resource>>;
   listResourceTemplates(options: ConnectionRequest): Promise<Listing<ResourceTemplate>>;
@@ -72,6 +83,7 @@ export interface ConnectOptions {
   clientInfo: { readonly name: string; readonly version: string };
   /** Limit of the whole start, milliseconds. */
   timeoutMs: number;
+  listLimit?: ListLimit;
   handlers: ClientHandlers;
   /** What the server was last time: saves the probe, and is tried anew when the server contradicts it. */
   knownEra?: Era | undefined;

@@ -1,7 +1,8 @@
 import { announcedLists, type ChangingList } from "./client-side.ts";
-import type { ConnectionRequest, Listing, McpConnection } from "./connection.ts";
+import type { ConnectionRequest, Listing, ListLimit, McpConnection } from "./connection.ts";
 import { decodeCallResult } from "./decode/call-result.ts";
 import { decodeCompletion } from "./decode/completion.ts";
+import { isObject } from "./decode/fields.ts";
 import { decodePrompt, decodePromptResult } from "./decode/prompt.ts";
 import { decodeContents, decodeResource, decodeResourceTemplate } from "./decode/resource.ts";
 import { decodeTool } from "./decode/tool.ts";
@@ -19,17 +20,26 @@ import type { CallToolResult, JsonObject, ToolDefinition } from "./types.ts";
 
 const RELIST_MS = 250;
 
+interface CallableTool {
+  readonly tool: ToolDefinition;
+  readonly mirror: Mirror;
+}
+
 /** A connection's operations, the same in both eras: they differ in how a request is made, not in what it means. */
 export class Operations {
   readonly #exchange: Exchange;
   readonly #channel: RpcChannel;
+  readonly #limit: ListLimit;
   readonly #cache = new ResponseCache();
   /** Of the tools as last listed: what a call has to know of its tool. */
-  #tools: ReadonlyMap<string, { readonly tool: ToolDefinition; readonly mirror: Mirror }> | undefined;
+  #tools: ReadonlyMap<string, CallableTool> | undefined;
+  /** Asked for by name, where there is no list. */
+  readonly #found = new Map<string, CallableTool>();
 
-  constructor(exchange: Exchange, channel: RpcChannel) {
+  constructor(exchange: Exchange, channel: RpcChannel, limit: ListLimit) {
     this.#exchange = exchange;
     this.#channel = channel;
+    this.#limit = limit;
   }
 
   /** The lists whose changes the server will tell of. */
@@ -53,6 +63,7 @@ export class Operations {
       capabilities,
       instructions,
       listTools: (options) => this.#listTools(options),
+      ...(canSearch(capabilities) && { findTool: (name, options) => this.#findTool(name, options) }),
       callTool: (name, args, options) => this.#callTool(name, args, options),
       listResources: (options) => this.#list("resources/list", "resources", decodeResource, options),
       listResourceTemplates: (options) =>
@@ -78,10 +89,10 @@ export class Operations {
 
   async #listTools(options: ConnectionRequest): Promise<Listing<ToolDefinition>> {
     const listed = await this.#list("tools/list", "tools", decodeTool, options);
-    const tools = new Map<string, { tool: ToolDefinition; mirror: Mirror }>();
+    const tools = new Map<string, CallableTool>();
     const notices = [...listed.notices];
     for (const tool of listed.items) {
-      const mirror = this.#exchange.mirrorsArguments ? readMirror(tool.inputSchema) : [];
+      const mirror = this.#mirrorOf(tool);
       if (typeof mirror !== "string") tools.set(tool.name, { tool, mirror });
       else notices.push(`tool ${JSON.stringify(tool.name)} was left out: ${mirror}`);
     }
@@ -89,8 +100,25 @@ export class Operations {
     return { items: listed.items.filter(({ name }) => tools.has(name)), complete: listed.complete, notices };
   }
 
+  async #findTool(name: string, options: ConnectionRequest): Promise<ToolDefinition | undefined> {
+    const { tools } = await this.#exchange.request("tools/search", { name }, options);
+    const tool = (Array.isArray(tools) ? tools : [])
+      .map((each) => decodeTool(each).item)
+      .find((item) => item?.name === name);
+    const mirror = tool && this.#mirrorOf(tool);
+    if (tool === undefined || mirror === undefined || typeof mirror === "string") return undefined;
+    this.#found.set(name, { tool, mirror });
+    return tool;
+  }
+
+  /** Or why a tool cannot be called. */
+  #mirrorOf({ inputSchema }: ToolDefinition): Mirror | string {
+    return this.#exchange.mirrorsArguments ? readMirror(inputSchema) : [];
+  }
+
   async #callTool(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
-    if (!this.#tools && acceptsToolTasks(this.#exchange.capabilities)) await this.#listTools(options);
+    if (!this.#tools && !this.#found.has(name) && acceptsToolTasks(this.#exchange.capabilities))
+      await this.#listTools(options);
     try {
       return await this.#callOnce(name, args, options);
     } catch (error) {
@@ -103,7 +131,7 @@ export class Operations {
   }
 
   async #callOnce(name: string, args: JsonObject | undefined, options: ConnectionRequest): Promise<CallToolResult> {
-    const known = this.#tools?.get(name);
+    const known = this.#tools?.get(name) ?? this.#found.get(name);
     const task = taskParameter(this.#exchange.capabilities, known?.tool);
     const params = { name, ...(args && { arguments: args }), ...(task && { task }) };
     const headers = mirrorHeaders(known?.mirror ?? [], args ?? {});
@@ -131,7 +159,7 @@ export class Operations {
     const limits = { remainingMs: () => until - performance.now(), signal: options.signal };
     const page = (params: JsonObject) =>
       retrying(this.#channel, limits, () => this.#readTwice(method, params, options));
-    return listAll(page, key, decode);
+    return listAll(page, key, decode, this.#limit);
   }
 
   /** A server that has only just started may not have its lists together yet [E187]. */
@@ -154,4 +182,11 @@ export class Operations {
     this.#cache.put(method, params, result, generation);
     return result;
   }
+}
+
+/** Of a server with more tools than it likes to list: in its place, or where it was before it had one [S1-49, S1-50]. */
+function canSearch({ tools, experimental }: JsonObject): boolean {
+  return [tools, experimental].some(
+    (place) => isObject(place) && (place.search_tool === true || isObject(place.search_tool)),
+  );
 }

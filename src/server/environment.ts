@@ -1,3 +1,5 @@
+import { ACP_VARIABLE } from "../config/acp-variable.ts";
+
 /** What a program needs to run at all: the lists of the official SDKs for POSIX and Windows [S2-45]. */
 const BASE = [
   ...["HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER", "LANG", "LC_ALL", "TMPDIR"],
@@ -18,7 +20,20 @@ const SAFE = new Set([...BASE, ...NETWORK]);
  * exports as variables are not for others either.
  */
 export function inheritedEnv(policy: "all" | "safe", env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  if (policy === "all") return env;
-  const safe = Object.entries(env).filter(([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"));
+  const given = withoutHandedOver(env);
+  if (policy === "all") return given;
+  const safe = Object.entries(given).filter(
+    ([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"),
+  );
   return Object.fromEntries(safe);
+}
+
+/**
+ * The environment without the servers an editor handed over in it: each of them may hold tokens, which are no other
+ * server's to know, nor any command's that is run for one.
+ */
+export function withoutHandedOver(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = Object.keys(env).filter((name) => name.toUpperCase() === ACP_VARIABLE);
+  if (names.length === 0) return env;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.includes(name)));
 }

@@ -219,6 +219,7 @@ export class Link {
         protocolVersion: config.policy.protocolVersion,
         clientInfo: CLIENT_INFO,
         timeoutMs: config.policy.startTimeoutMs,
+        listLimit: config.policy.listLimit,
         handlers: this.#handlers,
         knownEra: this.#era,
         signal,

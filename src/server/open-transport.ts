@@ -9,6 +9,7 @@ import { around } from "./around.ts";
 import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
 import type { NpxStart } from "./npx/resolve.ts";
+import { MARK_VARIABLE, orphanRecord } from "./orphans.ts";
 import { stderrSink } from "./stderr.ts";
 
 export interface Surroundings {
@@ -62,7 +63,8 @@ async function createProcess(
 ): Promise<Transport> {
   const { policy } = config;
   const { StdioTransport } = await import("../transport/stdio.ts");
-  const given = { ...inheritedEnv(policy.inheritEnv, surroundings.env), ...target.env };
+  const record = orphanRecord(surroundings.env);
+  const given = { ...inheritedEnv(policy.inheritEnv, surroundings.env), [MARK_VARIABLE]: record.mark, ...target.env };
   const cwd = target.cwd ?? surroundings.cwd;
   const npx = policy.resolveNpx ? await throughNpx(target, given, cwd, surroundings.env) : undefined;
   const container = policy.stopContainer ? await containerOf(target, given, cwd) : undefined;
@@ -76,6 +78,7 @@ async function createProcess(
     // A second try in other framing would be a second container.
     framing: container && policy.framing === "auto" ? "newline" : policy.framing,
     farewell: policy.shutdown === "polite" ? FAREWELL : undefined,
+    record,
     onStderr: sink && ((chunk) => sink.write(chunk)),
   });
   const logged = sink ? around(transport, { ended: () => sink.close() }) : transport;

@@ -4,6 +4,7 @@ import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
 import type { Listing } from "../protocol/connection.ts";
+import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
 import { Link, type Live } from "./link.ts";
@@ -30,6 +31,8 @@ export class Server {
   readonly #link: Link;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
+  /** Tools asked for by name, where there is no list. */
+  #found: { readonly live: Live; readonly tools: Map<string, ToolDefinition> } | undefined;
   /** Why they could not be listed, though it is connected [E187]. */
   #listingTrouble: string | undefined;
   readonly #notices = new Set<string>();
@@ -68,7 +71,7 @@ export class Server {
   }
 
   knownTool(name: string): ToolDefinition | undefined {
-    return this.#listed?.tools.find((tool) => tool.name === name);
+    return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
   }
 
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
@@ -122,6 +125,7 @@ export class Server {
    * the tool, so it is read once more first.
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
     const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
     if (isKnown()) return;
     await this.listTools({ signal });
@@ -130,6 +134,32 @@ export class Server {
     const names = tools.slice(0, NAMES_SHOWN).map(({ name }) => sanitizeLine(name, 100));
     const more = tools.length > NAMES_SHOWN ? ", …" : "";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${names.join(", ")}${more})`;
+    throw new McpServerError(this.config.name, "unknown-tool", message);
+  }
+
+  /**
+   * Asks a server that can be asked for one tool [S1-49], once for each. Its "no" is final; an error is no answer, and the
+   * whole list tells instead. False also where a server cannot be asked.
+   */
+  async #finds(tool: string, signal: AbortSignal | undefined): Promise<boolean> {
+    const found = await this.#link.use(signal, async (live) => {
+      const { findTool } = live.connection;
+      if (!findTool) return "unasked";
+      if (this.#found?.live !== live) this.#found = { live, tools: new Map() };
+      if (this.#found.tools.has(tool)) return "yes";
+      try {
+        const definition = await findTool(tool, { signal, timeoutMs: this.config.policy.startTimeoutMs });
+        if (definition === undefined) return "no";
+        this.#found.tools.set(tool, withCleanTexts(definition, live.redact.listings));
+        return "yes";
+      } catch (error) {
+        if (error instanceof RpcError || error instanceof RequestTimeout) return "unclear";
+        throw error;
+      }
+    });
+    if (found === "unclear") await this.listTools({ signal });
+    if (found !== "no") return found === "yes";
+    const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (the server was asked for it by name; list its tools to see all)`;
     throw new McpServerError(this.config.name, "unknown-tool", message);
   }
 

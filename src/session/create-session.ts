@@ -5,7 +5,9 @@ import { findUntrusted } from "../config/consent.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
+import { withoutHandedOver } from "../server/environment.ts";
 import type { Surroundings } from "../server/open-transport.ts";
+import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
@@ -14,7 +16,9 @@ import type { McpSession, ServerStatus } from "./session.ts";
  * A session that owns its servers: each is a private process or connection, ended with the session. `port` is what the
  * host offers to servers; the folder the session works in is offered when it says nothing else.
  */
-export function createSession(config: LoadedConfig, surroundings: Surroundings, port: ServerPort = {}): McpSession {
+export function createSession(config: LoadedConfig, given: Surroundings, port: ServerPort = {}): McpSession {
+  const surroundings = { ...given, env: withoutHandedOver(given.env) };
+  endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
   const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));

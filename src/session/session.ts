@@ -48,7 +48,7 @@ export interface McpSession {
   readonly spill: SpillStore;
   /** The tool's definition, if the server's tools have been listed. */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
-  /** All pages, at most 512 tools from 32 pages. */
+  /** All pages, up to the server's limit (`maxListItems`, `maxListPages`). */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;

@@ -1,7 +1,9 @@
 import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
+import { Watchdog } from "./watchdog.ts";
 
 /** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */
 export interface Grace {
@@ -16,6 +18,8 @@ const KILL_MS = 400;
 /** For what is left of a group whose leader has ended: it may be about to end, too. */
 const ORPHANS_MS = 200;
 const POLL_MS = 20;
+/** For what still lies in the pipe of stderr. Something outside the group may hold it open, which is not waited for. */
+const LAST_WORDS_MS = 100;
 
 const isWindows = process.platform === "win32";
 
@@ -24,10 +28,19 @@ export interface SpawnOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
+  /** Told of each process, and when nothing is left of it and its group. */
+  record?: ProcessRecord | undefined;
+}
+
+export interface ProcessRecord {
+  started(pid: number): void;
+  ended(pid: number): void;
 }
 
 /** Every tree started here and not yet seen to be gone: what an exit hook has to end. */
-const living = new Set<number>();
+const living = new Map<number, ProcessRecord | undefined>();
+/** For the end that runs no hook. */
+const watchdog = new Watchdog();
 let hooksInstalled = false;
 
 /**
@@ -44,7 +57,11 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
     detached: !isWindows,
     windowsHide: true,
   });
-  if (child.pid !== undefined) living.add(child.pid);
+  if (child.pid !== undefined) {
+    living.set(child.pid, options.record);
+    options.record?.started(child.pid);
+    watchdog.guard(living.keys());
+  }
   return child;
 }
 
@@ -67,7 +84,10 @@ export async function endTree(child: ChildProcess, grace: Grace): Promise<void> 
     else signalGroup(pid, "SIGKILL");
     await gone(child, pid, KILL_MS);
   }
+  living.get(pid)?.ended(pid);
   living.delete(pid);
+  watchdog.guard(living.keys());
+  await readToEnd(child.stderr, LAST_WORDS_MS);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
 }
 
@@ -100,6 +120,18 @@ async function exitOf(child: ChildProcess, limitMs: number): Promise<boolean> {
     };
     const timer = setTimeout(done, limitMs);
     child.once("exit", done);
+  });
+}
+
+/** Waits until all of a stream that somebody reads has been read, at most `limitMs`. */
+async function readToEnd(stream: Readable | null, limitMs: number): Promise<void> {
+  if (!stream?.readableFlowing || stream.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    stream.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 
@@ -159,11 +191,12 @@ const TASKKILL_OPTIONS = { windowsHide: true, stdio: "ignore" } as const;
 
 /** For an exit hook, so it waits for nothing but what Windows does through another program. */
 function killLiving(): void {
-  for (const pid of living) {
+  for (const pid of living.keys()) {
     if (isWindows) spawnSync("taskkill", taskkillArgs(pid), TASKKILL_OPTIONS);
     else signalGroup(pid, "SIGKILL");
   }
   living.clear();
+  watchdog.guard([]);
 }
 
 /**

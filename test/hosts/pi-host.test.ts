@@ -19,7 +19,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   const asked: string[] = [];
   const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
   const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
-  return { host: new PiHost(pi), ctx, tools, told, asked };
+  return { pi, host: new PiHost(pi), ctx, tools, told, asked };
 }
 
 async function withEnv<T>(env: Record<string, string>, run: () => Promise<T>): Promise<T> {
@@ -84,6 +84,31 @@ test("what is allowed while a tool is at work leaves that tool alone and joins l
     await host.end();
   });
   await until("the servers to end", () => ([...own.starts(), ...theirs.starts()].some(isAlive) ? undefined : true));
+});
+
+test("a server that another extension registers while a tool is at work leaves that tool alone and can be used after it", async () => {
+  await using home = await temporaryHome();
+  const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
+  home.write({ settings: { mcpServers: [own.entry("own")] } });
+  await withEnv(home.env(), async () => {
+    const registered: object[] = [];
+    const { pi, ctx, tools } = hostIn(home);
+    const host = new PiHost(Object.assign(pi, { getMcpServers: () => registered }));
+    host.begin(ctx);
+    const abort = new AbortController();
+    const call = tools[0]?.execute("1", { action: "call", server: "own", tool: "echo" }, abort.signal, undefined);
+    await until("the call", () => own.params("tools/call")[0]);
+    registered.push({ name: "later", config: { command: "x" }, extensionPath: "/e.js" });
+    await host.takeRegistered();
+    expect(own.starts().every(isAlive)).toBe(true);
+    abort.abort();
+    expect((await call)?.isError).toBe(true);
+    await until("the server", () => (host.serverNames.includes("later") ? true : undefined));
+    registered.length = 0;
+    await host.takeRegistered();
+    expect(host.serverNames).toEqual(["own"]);
+    await host.end();
+  });
 });
 
 test("what a dialog could not show whole is not asked there, and so not allowed", async () => {

@@ -138,11 +138,22 @@ test("a server that floods stderr is served all the same, and its log stays smal
   const session = editorSession(home, server);
   expect((await mcp(session, call)).isError).toBe(false);
   await session.close();
+  expect(session.status("fake").notices).toEqual([]);
   const files = readdirSync(logs(home));
   expect(files.sort()).toEqual(["fake.log", "fake.log.1"]);
   const sizes = files.map((file) => statSync(join(logs(home), file)).size);
   expect(Math.max(...sizes)).toBeLessThan(16 * 1024 * 1024);
   expect(readFileSync(join(logs(home), "fake.log"), "utf8").endsWith("the end\n")).toBe(true);
+});
+
+test("the last words of a server that is ended are in its log", async () => {
+  await using home = await temporaryHome();
+  const words = { repeat: "x".repeat(1_000), times: 60 };
+  const server = await fakeStdio(home, { on: { "tools/call": { text: "ok", stderr: [words] } }, ...says("") });
+  for (let n = 1; n <= 5; n++) {
+    await use(editorSession(home, server));
+    expect(statSync(join(logs(home), "fake.log")).size).toBe(n * 60_000);
+  }
 });
 
 test("two sessions write to one log", async () => {

@@ -50,6 +50,7 @@ export const add: Command = {
       const used = serverInUse(name)?.source;
       if (
         textOption(values, "file") === undefined &&
+        values.project !== true &&
         used !== undefined &&
         used.file !== file &&
         used.file !== edited.file

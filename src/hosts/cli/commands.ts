@@ -23,12 +23,14 @@ ${usages()}
 
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
           --force (replace a server of that name)
-  of add, remove, enable, disable, get: --file FILE, the mcp.json or settings.json to edit or show; without it the
-          agent's mcp.json is edited
+  of add, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that), or
+          --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
+  of list, call, config, get: --mcp-config FILE or JSON (any number of times), servers beside the configured ones, which
+          win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
 settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allowed, from .mcp.json, .pi/mcp.json and
-.pi/settings.json in the current folder.
+.pi/settings.json in the current folder; and from the variable PI_ACP_MCP_SERVERS.
 
 Exit codes: 0 done, 1 the tool reported an error or validate found one, 2 wrong usage or arguments, 3 no such server, 4 the
 server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8 it refused the arguments, 9

@@ -1,10 +1,11 @@
 import { displayServer, displayTarget } from "../../config/display.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import type { McpSession } from "../../session/session.ts";
-import { allWords, type Command, UsageError } from "./command.ts";
+import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
+import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./open-session.ts";
-import type { CommandOptions, Terminal } from "./terminal.ts";
+import type { CommandOptions } from "./terminal.ts";
 
 /** `list` reads files only; `list <server>` starts that server and shows its tools. */
 export const list: Command = {
@@ -13,15 +14,16 @@ export const list: Command = {
     ["list", "the configured servers (starts none)"],
     ["list <server>", "the tools of one server"],
   ],
+  options: SOURCE_OPTIONS,
   async run(input) {
     const words = allWords(input);
     if (words.length > 1) throw new UsageError("list takes at most one server");
-    return show(input.terminal, words[0], input.options);
+    return show(input, words[0]);
   },
 };
 
-async function show(terminal: Terminal, server: string | undefined, options: CommandOptions): Promise<number> {
-  const session = openSession();
+async function show({ terminal, values, options }: CommandInput, server: string | undefined): Promise<number> {
+  const session = openSession(values);
   try {
     if (server === undefined) terminal.write(renderServers(session, terminal.json));
     else terminal.write(await renderTools(session, server, terminal.json, options));

@@ -86,7 +86,7 @@ function trustRevoke(terminal: Terminal, file: string | undefined): number {
 }
 
 function untrustedFiles(): readonly UntrustedFile[] {
-  const config = configHere();
+  const config = configHere({});
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
   return config.untrusted ?? [];
 }

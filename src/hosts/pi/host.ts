@@ -1,19 +1,20 @@
 import { homedir } from "node:os";
+import { isDeepStrictEqual } from "node:util";
 import { ToolNames } from "../../catalog/names.ts";
 import { waitingNotice } from "../../config/consent.ts";
-import { loadConfig } from "../../config/load.ts";
+import { firstTurnWaitMs } from "../../config/environment-limits.ts";
+import type { ConfigFlags } from "../../config/flags.ts";
+import { type ConfigPlace, loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
-import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
+import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
+import type { RegisteredServer } from "../../config/registered.ts";
 import { describeError } from "../../error.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import type { DirectTool } from "../../tools/direct.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
-import type { PiApi, PiContext, PiToolResult, PiToolResultEvent } from "./api.ts";
-
-/** How long a first turn waits for servers whose tools the model is to see [S2-38]. */
-const FIRST_TURN_WAIT_MS = 10_000;
+import { type PiApi, type PiContext, type PiToolResult, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 
 type Engine = typeof import("./engine.ts");
 
@@ -32,6 +33,7 @@ interface Running {
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
 export class PiHost {
   readonly #pi: PiApi;
+  readonly #flags: ConfigFlags | undefined;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
   /** Of all tools registered here, `mcp` among them. */
@@ -39,10 +41,14 @@ export class PiHost {
   /** Tools at work. */
   #calls = 0;
   /** Settles when the session that was replaced last has ended its servers. */
-  #closing: Promise<void> | undefined;
+  #closing: Promise<unknown> | undefined;
 
-  constructor(pi: PiApi) {
+  /** What other extensions registered has changed while a tool was at work. */
+  #isStale = false;
+
+  constructor(pi: PiApi, flags?: ConfigFlags) {
     this.#pi = pi;
+    this.#flags = flags;
   }
 
   get serverNames(): string[] {
@@ -52,13 +58,12 @@ export class PiHost {
   /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
   begin(ctx: PiContext): void {
     if (this.#running) return;
-    const config = loadConfig({ env: process.env, home: homedir(), cwd: ctx.cwd });
+    const config = loadConfig(this.#place(ctx.cwd));
     const running: Running = { config, ctx, cwd: ctx.cwd, hasUI: ctx.hasUI };
     this.#running = running;
-    if (config.problems.length > 0) {
-      const lines = config.problems.map(formatProblem);
-      this.#tell(running, ["MCP configuration:", ...lines].join("\n"));
-    }
+    const problems = [...config.problems];
+    firstTurnWaitMs(process.env, problems);
+    this.#tellProblems(running, problems);
     const how = running.hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
     const waiting = waitingNotice(config.untrusted, how);
     if (waiting !== undefined) this.#tell(running, waiting);
@@ -85,14 +90,56 @@ export class PiHost {
     const { ctx, cwd, hasUI } = running;
     const next: Running = { config: this.#load(), ctx, cwd, hasUI };
     this.#running = next;
-    this.#closing = closeSession(running);
+    this.#closing = Promise.all([this.#closing, closeSession(running)]);
     await this.#closing;
     if (this.#running === next) this.#declare(next);
     return true;
   }
 
+  /**
+   * Takes up servers that other extensions have registered or withdrawn since; while a tool is at work, after it. Nothing
+   * is done when none of them is in use.
+   */
+  async takeRegistered(): Promise<void> {
+    const running = this.#running;
+    this.#isStale = false;
+    if (!running) return;
+    const config = this.#load();
+    if (isDeepStrictEqual(config.servers, running.config.servers)) return;
+    const known = new Set(running.config.problems.map(formatProblem));
+    this.#tellProblems(
+      running,
+      config.problems.filter((problem) => !known.has(formatProblem(problem))),
+    );
+    this.#isStale = !(await this.reload());
+  }
+
+  #tellProblems(running: Running, problems: readonly ConfigProblem[]): void {
+    if (problems.length === 0) return;
+    this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
+  }
+
   #load(): LoadedConfig {
-    return loadConfig({ env: process.env, home: homedir(), ...(this.#running && { cwd: this.#running.cwd }) });
+    return loadConfig(this.#place(this.#running?.cwd));
+  }
+
+  #place(cwd: string | undefined): ConfigPlace {
+    return {
+      env: process.env,
+      home: homedir(),
+      registered: this.#registered(),
+      ...(cwd !== undefined && { cwd }),
+      ...(this.#flags && { flags: this.#flags }),
+    };
+  }
+
+  /** Servers of other extensions; a host that is older, or has moved on meanwhile, has none. */
+  #registered(): readonly RegisteredServer[] {
+    try {
+      return tellsMcpServers(this.#pi) ? this.#pi.getMcpServers() : [];
+    } catch {
+      return [];
+    }
   }
 
   /** Registers what the servers of the configuration offer a model. An unused client costs no tool. */
@@ -106,7 +153,7 @@ export class PiHost {
     const direct = config.servers.filter(({ exposure }) => exposure === "direct");
     if (direct.length === 0) return;
     const offered = Promise.all(direct.map(({ name }) => this.#offerTools(running, name)));
-    running.firstTurn = Promise.race([offered, limit(FIRST_TURN_WAIT_MS)]);
+    running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
   }
 
   async end(): Promise<void> {
@@ -187,6 +234,8 @@ export class PiHost {
           return toPiResult(await run({ args, signal, onProgress }));
         } finally {
           this.#calls--;
+          // A host that has moved on meanwhile throws: then there is nobody to take them up for.
+          if (this.#isStale && this.#calls === 0) void this.takeRegistered().catch(() => {});
         }
       },
     });
