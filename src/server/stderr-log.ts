@@ -13,9 +13,9 @@ export interface StderrSink {
 interface LogLimits {
   /** A log that is larger when it is opened is begun anew [S2-57]. */
   readonly keptBytes: number;
-  /** One that becomes larger moves aside, in the place of the one that did so before. */
+  /** One that would become larger moves aside, in the place of the one that did so before. */
   readonly maxBytes: number;
-  /** What may wait for a slow disk. The rest is left out: neither the server nor this process waits with it. */
+  /** What may wait for a slow disk. More is left out: neither the server nor this process waits for it. */
   readonly waitingBytes: number;
 }
 
@@ -27,6 +27,9 @@ const LIMITS: LogLimits = {
 
 /** How long the end of a connection waits for the disk. */
 const FLUSH_LIMIT_MS = 1_000;
+
+/** Written in one go. */
+const BATCH_BYTES = 1024 * 1024;
 
 /** Ends the name of the log before this one. */
 const BEFORE = ".1";
@@ -42,12 +45,21 @@ export function openStderrLog(path: string, notice: (text: string) => void, limi
   let waiting: Buffer[] = [];
   let waitingBytes = 0;
   let isOver = false;
+  let isIncomplete = false;
 
   const giveUp = (reason: string) => {
     if (isOver) return;
     isOver = true;
     waiting = [];
     notice(`its log ${basename(path)} is not written: ${reason}`);
+  };
+
+  /** The earlier words, as the last ones matter most. */
+  const leaveOut = () => {
+    if (!isIncomplete) notice(`its log ${basename(path)} is not complete: the disk is too slow for all it says`);
+    isIncomplete = true;
+    waiting = [];
+    waitingBytes = 0;
   };
 
   const begin = async () => {
@@ -79,14 +91,23 @@ export function openStderrLog(path: string, notice: (text: string) => void, limi
     await rm(`${path}${BEFORE}`, { force: true });
   };
 
+  const batchBytes = Math.min(BATCH_BYTES, limits.maxBytes);
+  const takeBatch = (): Buffer => {
+    let count = 0;
+    let length = 0;
+    do length += waiting[count++]?.length ?? 0;
+    while (count < waiting.length && length + (waiting[count]?.length ?? 0) <= batchBytes);
+    waitingBytes -= length;
+    return Buffer.concat(waiting.splice(0, count));
+  };
+
   const drain = async () => {
     while (waiting.length > 0 && !isOver) {
-      const chunk = Buffer.concat(waiting);
-      waiting = [];
-      waitingBytes = 0;
-      await file?.appendFile(chunk);
-      size += chunk.length;
-      if (size > limits.maxBytes) await moveAside();
+      const batch = takeBatch();
+      // Before and not after, so that the last words are where they are looked for.
+      if (size > 0 && size + batch.length > limits.maxBytes) await moveAside();
+      await file?.appendFile(batch);
+      size += batch.length;
     }
   };
 
@@ -96,7 +117,7 @@ export function openStderrLog(path: string, notice: (text: string) => void, limi
   return {
     write(chunk) {
       if (isOver) return;
-      if (waitingBytes + chunk.length > limits.waitingBytes) return giveUp("the disk is too slow for all it says");
+      if (waitingBytes + chunk.length > limits.waitingBytes) leaveOut();
       waiting.push(chunk);
       waitingBytes += chunk.length;
       if (waiting.length === 1) work = work.then(drain).catch((error: unknown) => giveUp(reasonOf(error)));

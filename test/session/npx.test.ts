@@ -480,8 +480,8 @@ test("a project that has pipes where files should be holds up nothing", async ()
   await using home = await temporaryHome();
   const npx = await fakeNpx(home);
   npx.install("some-server", "1.0.0");
-  for (const name of [".npmrc", "package.json"]) spawnSync("mkfifo", [join(home.cwd, name)]);
-  spawnSync("mkfifo", [npx.keptFile]);
+  for (const name of [".npmrc", "package.json"]) spawnSync("/usr/bin/env", ["mkfifo", join(home.cwd, name)]);
+  spawnSync("/usr/bin/env", ["mkfifo", npx.keptFile]);
   expect(await use(home, ["npx", "-y", "some-server"])).toContain("(no arguments)");
   expect(npx.ran()).toEqual([]);
 });

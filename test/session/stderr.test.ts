@@ -138,11 +138,10 @@ test("a server that floods stderr is served all the same, and its log stays smal
   const session = editorSession(home, server);
   expect((await mcp(session, call)).isError).toBe(false);
   await session.close();
-  expect(session.status("fake").notices).toEqual([]);
   const files = readdirSync(logs(home));
   expect(files.sort()).toEqual(["fake.log", "fake.log.1"]);
   const sizes = files.map((file) => statSync(join(logs(home), file)).size);
-  expect(Math.max(...sizes)).toBeLessThan(16 * 1024 * 1024);
+  expect(Math.max(...sizes)).toBeLessThanOrEqual(4 * 1024 * 1024);
   expect(readFileSync(join(logs(home), "fake.log"), "utf8").endsWith("the end\n")).toBe(true);
 });
 
