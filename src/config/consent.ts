@@ -32,7 +32,8 @@ const EFFECTS: Readonly<Record<UntrustedServer["effect"], string>> = {
   disables: " (switches off a server of this name)",
 };
 
-function describeTarget(target: ServerTarget, { inheritEnv }: UntrustedServer): string[] {
+/** What a server does when it is started, whole and exact, one fact a line. */
+export function describeTarget(target: ServerTarget, { inheritEnv }: Pick<UntrustedServer, "inheritEnv">): string[] {
   if (target.kind !== "stdio") {
     const files = (["ca", "cert", "key"] as const).flatMap((field) =>
       target[field] === undefined ? [] : [`reads the file ${exact(target[field])}`],
@@ -75,7 +76,7 @@ function exact(word: string): string {
 }
 
 /** What is not seen, or is obeyed by a terminal, or is a space that only looks like one, by its number. */
-function escaped(text: string): string {
+export function escaped(text: string): string {
   return text.replace(
     /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
     (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,

@@ -52,12 +52,12 @@ export function serverLogDir({ env, home }: UserEnvironment): string {
 }
 
 /** A home that is empty or relative would make files of whatever folder is current the person's own. */
-function rooted(home: string): string {
+export function rooted(home: string): string {
   return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
-function userConfigDir({ env, home }: UserEnvironment): string {
+export function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
   return configured && isAbsolute(configured) ? configured : join(rooted(home), ".config");
 }

@@ -3,7 +3,7 @@ import { quote } from "../../config/problems.ts";
 import { readSnippet, SnippetError, type SnippetServer } from "../../config/snippet.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { type Command, type CommandInput, textOption, textOptions, UsageError } from "./command.ts";
-import { edit, FILE_OPTION, fileToEdit, serverInUse } from "./config-file.ts";
+import { edit, FILE_OPTION, fileToEdit, usedInstead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 
 interface NamedEntry {
@@ -47,16 +47,10 @@ export const add: Command = {
     for (const remark of remarks) console.error(`pi-mcp: ${remark}.`);
     for (const { name, position } of edited.servers) {
       terminal.write(`added ${quote(name)}: ${position?.file ?? edited.file}:${position?.line ?? 1}\n`);
-      const used = serverInUse(name)?.source;
-      if (
-        textOption(values, "file") === undefined &&
-        values.project !== true &&
-        used !== undefined &&
-        used.file !== file &&
-        used.file !== edited.file
-      ) {
-        console.error(`pi-mcp: ${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`);
-      }
+    }
+    const names = servers.map(({ name }) => name);
+    for (const instead of usedInstead(names, values, [file, edited.file])) {
+      console.error(`pi-mcp: ${instead}`);
     }
     return EXIT.ok;
   },

@@ -7,7 +7,7 @@ import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { flagFiles, readFlagDocuments } from "../../config/flags.ts";
 import { type ConfigPlace, loadConfig } from "../../config/load.ts";
 import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
-import { formatProblem } from "../../config/problems.ts";
+import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { targetOf } from "../../config/replace-file.ts";
 import { realPathOf } from "../../config/trust.ts";
@@ -130,4 +130,18 @@ export function variablesRead(values: OptionValues): ReadFile[] {
 /** The server that is used under a name now. */
 export function serverInUse(name: string, values: OptionValues = {}): ServerConfig | undefined {
   return configHere(values).servers.find((server) => server.name === name);
+}
+
+/**
+ * What is to be said when servers were written to the agent's file, and others of their names elsewhere are used instead.
+ * Whoever names another file knows that it is one of several.
+ */
+export function usedInstead(names: readonly string[], values: OptionValues, files: readonly string[]): string[] {
+  if (values.file !== undefined || values.project === true) return [];
+  const { servers } = configHere({});
+  return names.flatMap((name) => {
+    const used = servers.find((server) => server.name === name)?.source;
+    if (used === undefined || files.includes(used.file)) return [];
+    return [`${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`];
+  });
 }
