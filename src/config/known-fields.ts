@@ -57,6 +57,7 @@ const ACTS: readonly string[] = [
     "stopContainer",
     "offersRoots",
   ],
+  ...["resolveNpx", "stderr", "debug"],
 ];
 
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
@@ -68,7 +69,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],
-  debug: ["boolean"],
 };
 
 /** The name of the program is for the reader of this list alone. */

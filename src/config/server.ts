@@ -18,7 +18,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const reader = createEntryReader(entry, problems);
   const target = readTarget(reader, ORIGINS[origin].variableForms);
   const limits = readLimits(reader);
-  const policy = readPolicy(reader, ORIGINS[origin], limits);
+  const policy = readPolicy(reader, ORIGINS[origin], target, limits);
   const exposure = readExposure(reader);
   const tools = readToolFilter(reader);
   checkFields(entry.fields, reader);

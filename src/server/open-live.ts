@@ -28,7 +28,8 @@ export async function openLive(config: ServerConfig, surroundings: Surroundings,
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    transport = await createTransport(target, flavor, config.policy, surroundings);
+    const notice = (text: string) => options.handlers.notice?.(text);
+    transport = await createTransport(target, flavor, config, surroundings, { notice, redactor: redact.errors });
     return transport;
   };
   const { handlers, knownEra, signal } = options;
