@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
+import { plainSecrets } from "./check.ts";
 import { brief, documentOf, MCP_JSON, removeHomes, SETTINGS, testHome } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { FIELD_ALIASES, KNOWN_FIELDS } from "./known-fields.ts";
@@ -56,7 +57,7 @@ describe("both dialects of pi", () => {
   it("are accepted without a word: the adapter's", () => {
     const common = {
       ...{ lifecycle: "keep-alive", idleTimeout: 10, requestTimeoutMs: 60_000, directTools: ["a"], debug: false },
-      ...{ includeTools: ["a*"], excludeTools: ["b"], allowedTools: ["c"], disabled: false, toolPrefix: "short" },
+      ...{ includeTools: ["a*"], excludeTools: ["b"], disabled: false, toolPrefix: "short" },
       ...{ exposeResources: true, inheritEnv: false },
     };
     const { server, problems } = read({ ...common, command: "x" });
@@ -276,17 +277,37 @@ describe("a bearer token", () => {
 });
 
 describe("a command for a value", () => {
-  it("is warned of at its place, and not shown", () => {
+  it("stays as it is written, whatever it is for", () => {
     const file = '{"mcpServers": {"s": {"command": "x",\n "env": {"A": "!cat hunter2", "B": "$!x", "C": "!!x"}}}}';
+    expect(readFile(file).problems).toEqual([]);
+    expect(read({ url: "https://h/", headers: { A: "!pass" } })).toMatchObject({
+      server: { target: { headers: { A: "!pass" } } },
+      problems: [],
+    });
+    expect(read({ url: "https://h/", bearerToken: "!pass x" }).server?.target).toEqual({
+      ...{ kind: "http", url: "https://h/", headers: {}, bearerCommand: "pass x" },
+    });
+    expect(read({ url: "https://h/", bearerToken: "!!pass" }).server?.target).toMatchObject({
+      headers: { Authorization: "Bearer !pass" },
+    });
+  });
+
+  it("is no secret that somebody has written down", () => {
+    const stdio = { kind: "stdio", command: "x", args: [] } as const;
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!pass show x" } })).toEqual([]);
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!!pass" } })).toHaveLength(1);
+  });
+
+  it("names one", () => {
+    const file = '{"mcpServers": {"s": {"command": "x",\n "env": {"A": "! "}}}}';
     expect(readFile(file).problems).toEqual([
-      expect.stringMatching(/^2:15 warning Server "s": the value of "A" is a command, and commands are not run, so/),
+      '2:15 error Server "s": the value of "A" begins like a command ("!") and names none; write "$!" for an exclamation mark.',
     ]);
     expect(readFile(file, "settings").problems).toEqual([]);
-    expect(read({ url: "https://h/", headers: { A: "!pass" } }).problems).toHaveLength(1);
-    expect(read({ url: "https://h/", bearerToken: "!pass" })).toMatchObject({
-      server: { target: { headers: { Authorization: "!pass" } } },
-      problems: [expect.stringMatching(/the value of "bearerToken" is a command/)],
-    });
+    expect(read({ url: "https://h/", headers: { A: "!" } }).problems).toHaveLength(1);
+    expect(read({ url: "https://h/", bearerToken: "!" }).problems).toEqual([
+      expect.stringContaining('"bearerToken" begins like a command ("!") and names none'),
+    ]);
   });
 });
 

@@ -8,6 +8,7 @@ import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./proje
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
 import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
+import { withDirectToolsOf } from "./tool-filter.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
 
 /** Where servers are looked for. */
@@ -52,7 +53,10 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
     else problems.push(shadowed(server, winner));
   }
   return {
-    servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    servers: withDirectToolsOf(
+      place.env,
+      [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ),
     problems,
     ...(untrusted.length > 0 && { untrusted }),
   };

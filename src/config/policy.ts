@@ -47,19 +47,32 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
 }
 
 /**
- * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own. The other words other programs know
- * (`codemode`, `deferred`, `hidden`) and a list in `directTools` are accepted and mean the gateway.
+ * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own, a list in `directTools` those it names.
+ * The other words other programs know (`codemode`, `deferred`, `hidden`, and `search` in `directTools`) are accepted and
+ * mean the gateway.
  */
-export function readExposure(reader: EntryReader): ServerConfig["exposure"] {
-  const exposure = reader.text("exposure")?.toLowerCase();
-  if (exposure === "direct") return "direct";
-  if (exposure !== undefined) {
-    if (!GATEWAY_EXPOSURES.has(exposure)) {
-      reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
-    }
-    return "gateway";
+export function readExposure(reader: EntryReader): Pick<ServerConfig, "exposure" | "directTools"> {
+  const written = reader.text("exposure")?.toLowerCase();
+  if (written !== undefined && written !== "direct" && !GATEWAY_EXPOSURES.has(written)) {
+    reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
   }
-  return reader.isTrue("directTools") ? "direct" : "gateway";
+  const directTools = readDirectTools(reader);
+  const exposure = written ?? (directTools === "all" ? "direct" : "gateway");
+  if (directTools === "all" || directTools.length === 0) {
+    return { exposure: exposure === "direct" ? "direct" : "gateway" };
+  }
+  if (exposure !== "direct") return { exposure: "gateway", directTools };
+  reader.warning("directTools", '"directTools" is not used, because "exposure" is "direct", which means all tools.');
+  return { exposure: "direct" };
+}
+
+function readDirectTools(reader: EntryReader): readonly string[] | "all" {
+  if (reader.isList("directTools")) return reader.texts("directTools");
+  const isKnown = reader.isBoolean("directTools") || reader.is("directTools", "search");
+  if (reader.has("directTools") && !isKnown) {
+    reader.error("directTools", '"directTools" must be true, false or an array of strings.');
+  }
+  return reader.is("directTools", true) ? "all" : [];
 }
 
 const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
@@ -72,7 +85,7 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
 
 /** Other programs write true for "all" and false for "safe". */
 function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {
-  if (reader.isBoolean("inheritEnv")) return reader.isTrue("inheritEnv") ? "all" : "safe";
+  if (reader.isBoolean("inheritEnv")) return reader.is("inheritEnv", true) ? "all" : "safe";
   return oneOf(reader, "inheritEnv", ["all", "safe"]);
 }
 

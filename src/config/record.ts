@@ -39,6 +39,8 @@ export interface HttpTarget {
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A command that writes the token of the `Authorization` header. */
+  readonly bearerCommand?: string;
   /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
   readonly ca?: string;
   readonly cert?: string;
@@ -46,6 +48,16 @@ export interface HttpTarget {
 }
 
 export type ServerTarget = StdioTarget | HttpTarget;
+
+/** A value that is what a command writes. */
+export interface ValueCommand {
+  /** The field of the entry that it stands in. */
+  readonly field: "env" | "headers" | "bearerToken";
+  /** Of the variable or the header. */
+  readonly name: string;
+  /** Without the sign that makes it one. Its variables are its own affair: they are in its environment. */
+  readonly command: string;
+}
 
 /** How much of a result a model sees. */
 export interface ResultLimit {
@@ -140,6 +152,14 @@ export interface ServerPolicy {
   readonly showTarget: boolean;
 }
 
+/** Tools by name; `*` in a name stands for any characters. */
+export interface ToolFilter {
+  /** Only these; absent: all. */
+  readonly include?: readonly string[];
+  /** None of these, though they are included. */
+  readonly exclude: readonly string[];
+}
+
 /** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
 export interface ServerConfig {
   readonly name: string;
@@ -149,6 +169,10 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
+  /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
+  readonly directTools?: readonly string[];
+  /** Which of the server's tools there are, for everybody and everything; absent: all. */
+  readonly tools?: ToolFilter;
   /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
   readonly fields: Readonly<Record<string, FieldSource>>;
 }
@@ -180,6 +204,10 @@ export interface UntrustedServer {
   readonly effect: "adds" | "replaces" | "changes" | "disables";
   /** What would be run or reached, as written; absent for one that is switched off or wrong. */
   readonly target?: ServerTarget;
+  /** What would be run for values of the target, as written. */
+  readonly commands: readonly ValueCommand[];
+  /** Which of its tools there would be; absent: all. */
+  readonly tools?: ToolFilter;
   /** What its process would inherit. */
   readonly inheritEnv: ServerPolicy["inheritEnv"];
 }

@@ -6,6 +6,7 @@ import { ORIGINS } from "./origins.ts";
 import { readExposure, readPolicy } from "./policy.ts";
 import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
 import { readTarget } from "./target.ts";
+import { readToolFilter } from "./tool-filter.ts";
 
 /**
  * One entry as a server, or `undefined` when it is switched off (silently) or wrong (with located problems, all that
@@ -17,13 +18,23 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const target = readTarget(reader, ORIGINS[origin].variableForms);
   const policy = readPolicy(reader, ORIGINS[origin]);
   const exposure = readExposure(reader);
+  const tools = readToolFilter(reader);
   checkFields(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
-  return { name: entry.name, origin, source: entry.source, target, policy, exposure, fields };
+  return {
+    name: entry.name,
+    origin,
+    source: entry.source,
+    target,
+    policy,
+    ...exposure,
+    ...(tools && { tools }),
+    fields,
+  };
 }
 
 function fieldSources(fields: ReadonlyMap<string, Field>): Record<string, FieldSource> {

@@ -71,7 +71,10 @@ export function isVariableName(text: string): boolean {
   return new RegExp(`^${NAME}$`).test(text);
 }
 
-/** Whether a value is the output of a command: it begins with `!`. Two of them stand for one and for no command. */
-export function isCommandValue(value: string, forms: VariableForms): boolean {
-  return forms === "all" && /^!(?!!)/.test(value);
+/**
+ * The command whose output a value is: it begins with `!`. Two of them stand for one and for no command. Empty when there
+ * is nothing behind the sign.
+ */
+export function commandOf(value: string, forms: VariableForms): string | undefined {
+  return forms === "all" && /^!(?!!)/.test(value) ? value.slice(1).trim() : undefined;
 }

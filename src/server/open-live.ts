@@ -1,4 +1,3 @@
-import { expandTarget } from "../config/expand.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { createRedactor } from "../content/redact.ts";
 import { connect } from "../protocol/connect.ts";
@@ -6,19 +5,22 @@ import type { ConnectOptions } from "../protocol/connection.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import { toServerError } from "./failure.ts";
+import { fillIn } from "./fill-in.ts";
 import { Live } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 
-interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra" | "signal"> {
+interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
+  readonly signal: AbortSignal;
   onClosed(live: Live, reason: TransportError): void;
 }
 
 /**
- * Connects to a configured server: fills in its variables, opens its transport, shakes hands. Rejects with McpServerError,
+ * Connects to a configured server: fills in its values, opens its transport, shakes hands. Rejects with McpServerError,
  * and then nothing is left of it.
  */
 export async function openLive(config: ServerConfig, surroundings: Surroundings, options: OpenOptions): Promise<Live> {
-  const { target, secrets, unset, commands } = expandTarget(config.target, config.policy, surroundings.env);
+  const { handlers, knownEra, signal } = options;
+  const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const redact = {
     errors: createRedactor(secrets, "patterns"),
     results: createRedactor(secrets, config.policy.redactResults),
@@ -30,9 +32,7 @@ export async function openLive(config: ServerConfig, surroundings: Surroundings,
     transport = await createTransport(target, flavor, config.policy, surroundings);
     return transport;
   };
-  const { handlers, knownEra, signal } = options;
   try {
-    if (commands.length > 0) throw new Error(commandRefusal(commands, config));
     const connection = await connect(open, {
       protocolVersion: config.policy.protocolVersion,
       clientInfo: CLIENT_INFO,
@@ -50,10 +50,4 @@ export async function openLive(config: ServerConfig, surroundings: Surroundings,
     await transport?.close();
     throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
   }
-}
-
-/** Sent as it stands, such a value would be a wrong password at best. */
-function commandRefusal(names: readonly string[], { source: { file, line } }: ServerConfig): string {
-  const list = names.map((name) => `"${name}"`).join(", ");
-  return `the value of ${list} is a command ("!…"), and commands in a configuration are not run. Set a variable to its output and write "\${NAME}" for the value, in ${file}:${line}`;
 }

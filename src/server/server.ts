@@ -1,5 +1,6 @@
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
+import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
 import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
@@ -20,6 +21,8 @@ const NAMES_SHOWN = 40;
 const MAX_NOTICES = 20;
 const NOTICE_CHARS = 400;
 const PROGRESS_CHARS = 200;
+/** How many names a notice lists. */
+const MAX_MISFITS = 5;
 
 export interface ServerRequest {
   signal?: AbortSignal | undefined;
@@ -39,6 +42,8 @@ export class Server {
   /** Why they could not be listed, though it is connected [E187]. */
   #listingTrouble: string | undefined;
   readonly #notices = new Set<string>();
+  /** What of its configuration does not fit the tools it last had. */
+  #misfits: readonly string[] = [];
 
   constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort) {
     this.config = config;
@@ -65,7 +70,7 @@ export class Server {
 
   /** What was odd about it and has been mended, dropped or ignored: clean sentences, each once. */
   get notices(): readonly string[] {
-    return [...this.#notices];
+    return [...this.#notices, ...this.#misfits];
   }
 
   /** Why it is not running, when it has failed or stopped, or why its tools are not known. */
@@ -123,10 +128,26 @@ export class Server {
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
     for (const notice of listing.notices) this.#notice(live.redact.listings.text(notice));
-    const tools = listing.items.map((tool) => withCleanTexts(tool, live.redact.listings));
+    const included = listing.items.filter(({ name }) => isIncluded(this.config, name));
+    const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
+    if (listing.complete) this.#misfits = this.#findMisfits(listing.items, tools.length);
     this.#listed = { live, tools, complete: listing.complete };
     this.#listingTrouble = undefined;
     return tools;
+  }
+
+  /** A name that was misspelt includes nothing, and excludes nothing either. */
+  #findMisfits(tools: readonly ToolDefinition[], included: number): string[] {
+    const names = tools.map(({ name }) => name);
+    const misfits = unmatchedPatterns(this.config, names).map(([field, patterns]) => {
+      const shown = patterns.slice(0, MAX_MISFITS).map((pattern) => JSON.stringify(sanitizeLine(pattern, 60)));
+      const more = patterns.length > MAX_MISFITS ? ` and ${patterns.length - MAX_MISFITS} more` : "";
+      return `it has no tool ${shown.join(", ")}${more}, which ${placeOf(this.config, field)} names`;
+    });
+    if (tools.length > 0 && included === 0)
+      misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
+    for (const text of misfits) if (!this.#misfits.includes(text)) this.#port.notice?.(this.config.name, text);
+    return misfits;
   }
 
   /** The server says its tools have changed. When they cannot be listed now, the last list stays [E185]. */
@@ -137,10 +158,15 @@ export class Server {
   }
 
   /**
-   * A name that is not among the known tools is answered here, with the names there are; but the list may be older than
-   * the tool, so it is read once more first.
+   * A tool that the configuration leaves out is none, which needs no asking. A name that is not among the known tools is
+   * answered here, with the names there are; but the list may be older than the tool, so it is read once more first.
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!isIncluded(this.config, tool)) {
+      const place = placeOf(this.config, excludedBy(this.config, tool));
+      const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
+      throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
+    }
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
     const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
     if (isKnown()) return;
@@ -190,6 +216,12 @@ export class Server {
     this.#notices.add(line);
     this.#port.notice?.(this.config.name, line);
   }
+}
+
+/** Direct tools that no file names are named by the variable. */
+function placeOf({ fields }: ServerConfig, field: string): string {
+  const place = fields[field];
+  return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
 }
 
 /** Words are for people; names and schemas are for calls and stay as they are. */

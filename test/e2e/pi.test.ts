@@ -253,6 +253,54 @@ describe.each(HOSTS)("$name", (host) => {
     expect(results.map((text) => text.trim())).toEqual(["from the server", "from the host's own tool"]);
   });
 
+  test("[S3-47] directTools offers the named tools directly, and the others stay behind `mcp`", async () => {
+    await using model = await scriptedModel([
+      {
+        call: [
+          { tool: "mcp__fake__read_all", args: { path: "x" } },
+          { tool: "mcp", args: { action: "call", server: "fake", tool: "write" } },
+          { tool: "mcp", args: { action: "call", server: "fake", tool: "delete" } },
+        ],
+      },
+      { say: "ok" },
+    ]);
+    await using home = await temporaryHome({ model });
+    const tools = ["read", "read_all", "write", "delete"].map((name) => tool(name));
+    const server = await fakeStdio(home, { tools, on: { "tools/call": { text: "done" } } });
+    const entry = {
+      command: server.command,
+      args: server.args,
+      directTools: ["read*", "delete"],
+      excludeTools: ["delete"],
+    };
+    home.write({ mcp: { mcpServers: { fake: entry, other: { command: "x", directTools: false } } } });
+    const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
+    expect(run.code).toBe(0);
+    const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
+    expect(names.filter((name) => name.startsWith("mcp"))).toEqual(["mcp", "mcp__fake__read", "mcp__fake__read_all"]);
+    const [direct, gateway, excluded] = toolResults(model.requests[1]);
+    expect(direct?.trim()).toBe("done");
+    expect(gateway).toContain("MCP server `fake` tool `write`:\ndone");
+    expect(excluded).toContain("its tool `delete` is left out by the configuration");
+    expect(server.params("tools/call").map((params) => params?.name)).toEqual(["read_all", "write"]);
+  });
+
+  test("MCP_DIRECT_TOOLS says which tools a subagent is offered directly", async () => {
+    for (const [value, expected] of [
+      ["fake/read", ["mcp", "mcp__fake__read"]],
+      ["__none__", ["mcp"]],
+    ] as const) {
+      await using model = await scriptedModel([{ say: "ok" }]);
+      await using home = await temporaryHome({ model, env: { MCP_DIRECT_TOOLS: value } });
+      const server = await fakeStdio(home, { tools: [tool("read"), tool("write")] });
+      home.write({ settings: { mcpServers: [server.entry("fake", { exposure: "direct" })] } });
+      expect((await runPi(host, home, { mode: "print", prompt: "go", extension: EXTENSION })).code).toBe(0);
+      const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
+      expect(names.filter((name) => name.startsWith("mcp"))).toEqual(expected);
+      expect(server.starts()).toHaveLength(value === "__none__" ? 0 : 1);
+    }
+  });
+
   test("[S2-19] a name over 64 characters is cut, and a call by it reaches the right tool", async () => {
     const long = ["one", "two"].map((end) => `${"long_".repeat(20)}${end}`);
     let names: string[] = [];

@@ -59,31 +59,6 @@ test("a bearer token is sent as a header and shown nowhere", async () => {
   for (const { text } of outputs) expect(text).not.toContain("s3cr3t-of-mine");
 });
 
-test("a value that is a command is neither run nor sent: the server is not started, and the error says why", async () => {
-  await using home = await temporaryHome();
-  const trap = home.path("trap");
-  const server = await fakeStdio(home);
-  const web = await fakeHttp();
-  home.write({
-    mcp: {
-      mcpServers: {
-        fake: { command: server.command, args: server.args, env: { TOKEN: `!touch ${trap}` } },
-        web: { url: web.url, headers: { Authorization: `!touch ${trap}` } },
-      },
-    },
-  });
-  await using session = sessionOf(home);
-  const { text } = await mcp(session, call);
-  expect(text).toContain(
-    'MCP server `fake` failed to initialize: the value of "TOKEN" is a command ("!…"), and commands in a configuration are not run.',
-  );
-  expect(text).toMatch(/write "\$\{NAME\}" for the value, in .*mcp\.json:\d+/);
-  expect(text).not.toContain(trap);
-  expect((await mcp(session, { ...call, server: "web" })).text).toContain('the value of "Authorization" is a command');
-  expect(server.starts()).toEqual([]);
-  expect(web.received()).toEqual([]);
-});
-
 test("[S1-58] [S1-59] [C17] a disabled server is never started, listed or named, whichever way it is disabled", async () => {
   await using home = await temporaryHome();
   const off = await fakeStdio(home);

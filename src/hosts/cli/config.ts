@@ -33,7 +33,7 @@ export const config: Command = {
 type Row = ReturnType<typeof rowOf>;
 
 function rowOf(server: ServerConfig) {
-  const { name, origin, source, target, policy, exposure, fields: written } = server;
+  const { name, origin, source, target, policy, exposure, directTools, tools, fields: written } = server;
   const defaults = ORIGINS[origin];
   const fields = Object.keys(defaults) as (keyof typeof defaults)[];
   const changed = fields.filter((field) => JSON.stringify(policy[field]) !== JSON.stringify(defaults[field]));
@@ -44,6 +44,8 @@ function rowOf(server: ServerConfig) {
     ...source,
     origin,
     exposure,
+    ...(directTools && { directTools }),
+    ...(tools && { tools }),
     fields: written,
     differs: Object.fromEntries(changed.map((field) => [field, { value: policy[field], default: defaults[field] }])),
   };
@@ -69,17 +71,24 @@ const LAYERS: Readonly<Record<ConfigLayer, string>> = {
   extension: "extension",
 };
 
-function describe({ name, target, file, line, column, exposure, fields, differs }: Row): string {
+function describe({ name, target, file, line, column, exposure, directTools, tools, fields, differs }: Row): string {
   const lines = [
     `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}`,
     `  ${sanitizeLine(`${file}:${line}:${column}`, 1000)}`,
     ...placesOf(fields),
     ...(exposure === "direct" ? ["  exposure: direct (default: gateway)"] : []),
+    ...describeNames("directTools", directTools, "none"),
+    ...describeNames("includeTools", tools?.include, "all"),
+    ...describeNames("excludeTools", tools?.exclude.length === 0 ? undefined : tools?.exclude, "none"),
     ...Object.entries(differs).map(
       ([field, { value, default: usual }]) => `  ${field}: ${show(value)} (default: ${show(usual)})`,
     ),
   ];
   return `${lines.join("\n")}\n`;
+}
+
+function describeNames(field: string, names: readonly string[] | undefined, usual: string): string[] {
+  return names === undefined ? [] : [`  ${field}: ${show(names)} (default: ${usual})`];
 }
 
 function show(value: unknown): string {

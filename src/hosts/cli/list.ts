@@ -70,7 +70,10 @@ async function renderTools(
     const rows = listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     return `${JSON.stringify({ server, tools: rows })}\n`;
   }
-  if (listed.length === 0) return `MCP server \`${server}\` advertises no tools.\n`;
+  if (listed.length === 0) {
+    const none = session.config(server).tools === undefined ? "advertises no tools" : "has no tools that are allowed";
+    return [`MCP server \`${server}\` ${none}.`, ...session.status(server).notices, ""].join("\n");
+  }
   return listed
     .map(({ name, description = "" }) => `${sanitizeLine(name, 200)}  ${sanitizeLine(description, 200)}`.trimEnd())
     .join("\n")

@@ -9,6 +9,7 @@ import { type ConfigPlace, loadConfig } from "../../config/load.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
+import { isDirect, mayHaveDirect } from "../../config/tool-filter.ts";
 import { describeError } from "../../error.ts";
 import type { Progress } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
@@ -153,7 +154,7 @@ export class PiHost {
     });
     // The session starts them by itself; what becomes of them is in `/mcp`.
     if (config.servers.some(({ policy }) => startsWithSession(policy))) this.#ready(running).catch(() => {});
-    const direct = config.servers.filter(({ exposure }) => exposure === "direct");
+    const direct = config.servers.filter(mayHaveDirect);
     if (direct.length === 0) return;
     const offered = Promise.all(direct.map(({ name }) => this.#offerTools(running, name)));
     running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
@@ -200,8 +201,9 @@ export class PiHost {
   async #offerTools(running: Running, name: string): Promise<void> {
     try {
       const [engine, session] = await this.#ready(running);
-      if (this.#running !== running || session.config(name).exposure !== "direct") return;
-      const tools = await session.listTools(name);
+      if (this.#running !== running || !mayHaveDirect(session.config(name))) return;
+      const listed = await session.listTools(name);
+      const tools = listed.filter((tool) => isDirect(session.config(name), tool.name));
       if (this.#running !== running) return;
       for (const tool of engine.directTools(session, name, tools, this.#toolNames)) this.#registerDirect(tool);
     } catch (error) {
