@@ -80,7 +80,8 @@ export class Link {
     this.#ending = predecessor;
     const { retry, idleTimeoutMs, healthCheckMs } = config.policy;
     this.#limit = new StartLimit(retry.reconnectsInARow);
-    const idle = `it was not used for ${Math.round(idleTimeoutMs / MINUTE_MS)} min`;
+    const minutes = idleTimeoutMs / MINUTE_MS;
+    const idle = `it was not used for ${minutes < 1 ? `${idleTimeoutMs / 1_000} s` : `${Math.round(minutes)} min`}`;
     this.#watch = new Watch({
       idleTimeoutMs,
       healthCheckMs,

@@ -15,11 +15,12 @@ interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
 }
 
 /**
- * Connects to a configured server: fills in its variables, opens its transport, shakes hands. Rejects with McpServerError,
+ * Connects to a configured server: fills in its values, opens its transport, shakes hands. Rejects with McpServerError,
  * and then nothing is left of it.
  */
 export async function openLive(config: ServerConfig, surroundings: Surroundings, options: OpenOptions): Promise<Live> {
-  const { target, secrets, unset } = await fillIn(config, surroundings, options.signal);
+  const { handlers, knownEra, signal } = options;
+  const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const redact = {
     errors: createRedactor(secrets, "patterns"),
     results: createRedactor(secrets, config.policy.redactResults),
@@ -28,11 +29,10 @@ export async function openLive(config: ServerConfig, surroundings: Surroundings,
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    const notice = (text: string) => options.handlers.notice?.(text);
+    const notice = (text: string) => handlers.notice?.(text);
     transport = await createTransport(target, flavor, config, surroundings, { notice, redactor: redact.errors });
     return transport;
   };
-  const { handlers, knownEra, signal } = options;
   try {
     const connection = await connect(open, {
       protocolVersion: config.policy.protocolVersion,

@@ -412,7 +412,7 @@ describe("lifecycles", () => {
     const [one, two] = await Promise.all([session.callTool("fake", "echo", {}), session.callTool("fake", "echo", {})]);
     expect([one.isError, two.isError, server.starts().length]).toEqual([false, false, 1]);
     await stateIs(session, "fake", "stopped");
-    expect(session.status("fake").error).toContain("it was not used for");
+    expect(session.status("fake").error).toBe("it was not used for 0.2 s");
     await until("its end", () => !isAlive(server.starts()[0] ?? 0) || undefined);
     expect((await session.callTool("fake", "echo", {})).isError).toBe(false);
     expect(server.starts()).toHaveLength(2);
