@@ -8,6 +8,9 @@
  * });
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
+export type { ServerFacts } from "./catalog/search/fields.ts";
+export { createToolIndex, type FoundTool, type SearchOptions, type ToolIndex } from "./catalog/search/tool-index.ts";
+export { type SignatureOptions, toolSignature } from "./catalog/signature.ts";
 export { describeUntrustedFile } from "./config/consent.ts";
 export { type ConfigPlace, loadConfig } from "./config/load.ts";
 export type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UntrustedServer } from "./config/record.ts";
