@@ -121,6 +121,7 @@ export function createRanker(store: Store, weights: SearchWeights): Ranker {
   function addServerWays(ways: readonly Said[], scores: Map<IndexedServer, number>): void {
     const bests = new Map<IndexedServer, number>();
     for (const { term, weight } of ways) {
+      if (term.servers === undefined) continue;
       const scale = weight * rarity(term.servers.size, store.servers.size);
       for (const [server, impact] of term.servers) {
         bests.set(server, Math.max(bests.get(server) ?? 0, scale * impact));

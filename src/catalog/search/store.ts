@@ -9,6 +9,12 @@ import { wordsOf } from "./words.ts";
 
 /** Different terms of one tool, side by side pairs among them: real ones have under 200. */
 const MAX_TERMS = 400;
+/**
+ * Different terms of one server, and of all: ten times what real ones have. What is beyond is not found by that term; so
+ * texts made of noise cost no more than this, and one server's noise leaves room for the others.
+ */
+const MAX_SERVER_TERMS = 20_000;
+const MAX_ALL_TERMS = 400_000;
 /** Names of a parameter that takes a question in free words. */
 const OPEN_PARAMETERS: ReadonlySet<string> = new Set(["query", "q", "keyword", "keywords", "search", "question"]);
 
@@ -20,7 +26,7 @@ export interface Term {
   /** For each, which part of the tool's name it is, from 0 to 1. */
   readonly shares: number[];
   /** Servers that have it in their own texts, with what it counts there. */
-  readonly servers: Map<IndexedServer, number>;
+  servers: Map<IndexedServer, number> | undefined;
   readonly isPhrase: boolean;
   /** Room for the ranker. */
   mark: number;
@@ -72,13 +78,18 @@ export function createStore(weights: SearchWeights): Store {
   const impactOf = (frequency: number): number =>
     (frequency * (weights.saturation + 1)) / (weights.saturation + frequency);
 
-  function termOf(text: string): Term {
-    let term = terms.get(text);
+  /** The term for a text, made where there is none; undefined where there is no more room. */
+  function termOf(text: string, used: Map<string, Term>): Term | undefined {
+    let term = used.get(text);
+    if (term !== undefined) return term;
+    if (used.size >= MAX_SERVER_TERMS) return undefined;
+    term = terms.get(text);
     if (term === undefined) {
-      const isPhrase = text.includes(" ");
-      term = { slots: [], impacts: [], shares: [], servers: new Map(), isPhrase, mark: 0 };
+      if (terms.size >= MAX_ALL_TERMS) return undefined;
+      term = { slots: [], impacts: [], shares: [], servers: undefined, isPhrase: text.includes(" "), mark: 0 };
       terms.set(text, term);
     }
+    used.set(text, term);
     return term;
   }
 
@@ -94,9 +105,10 @@ export function createStore(weights: SearchWeights): Store {
       addWords(own, termsOf(text, surfaces), weights.serverFields[field as keyof typeof weights.serverFields], false);
     }
     for (const [text, frequency] of own) {
-      const term = termOf(text);
+      const term = termOf(text, used);
+      if (term === undefined) continue;
+      term.servers ??= new Map();
       term.servers.set(server, impactOf(frequency));
-      used.set(text, term);
     }
 
     for (const [position, tool] of definitions.entries()) {
@@ -111,12 +123,12 @@ export function createStore(weights: SearchWeights): Store {
       const listed: Term[] = [];
       const impacts: number[] = [];
       for (const [text, frequency] of frequencies) {
-        const term = termOf(text);
+        const term = termOf(text, used);
+        if (term === undefined) continue;
         const impact = impactOf(frequency);
         term.slots.push(slot);
         term.impacts.push(impact);
         term.shares.push(shares.get(text) ?? 0);
-        used.set(text, term);
         if (term.isPhrase) continue;
         listed.push(term);
         impacts.push(impact);
@@ -148,7 +160,7 @@ export function createStore(weights: SearchWeights): Store {
     servers.delete(name);
     size -= server.slots.length;
     for (const [text, term] of server.terms) {
-      term.servers.delete(server);
+      term.servers?.delete(server);
       let kept = 0;
       for (const [at, slot] of term.slots.entries()) {
         if (tools[slot]?.server === server) continue;
@@ -160,7 +172,7 @@ export function createStore(weights: SearchWeights): Store {
       term.slots.length = kept;
       term.impacts.length = kept;
       term.shares.length = kept;
-      if (kept === 0 && term.servers.size === 0) terms.delete(text);
+      if (kept === 0 && !term.servers?.size) terms.delete(text);
     }
     for (const slot of server.slots) {
       const tool = tools[slot]?.tool;
@@ -183,7 +195,7 @@ function termsOf(text: string, surfaces: Set<string>): string[] {
   const terms: string[] = [];
   for (const word of wordsOf(text, MAX_FIELD_CHARS)) {
     if (STOP_WORDS.has(word)) continue;
-    surfaces.add(word);
+    if (surfaces.size < MAX_SERVER_TERMS) surfaces.add(word);
     terms.push(stem(word));
   }
   return terms;

@@ -169,7 +169,6 @@ const SAME: readonly string[] = [
   "info information detail",
   "cryptocurrency crypto",
   "config configuration setting",
-  "coordinate geographic",
   "trend trending",
   "app application",
 ];
@@ -184,11 +183,11 @@ const CHINESE =
   "歌曲 song 音频 audio 文档 document 文件 file 目录 directory 表格 table 图表 chart 幻灯 slide 网页 page 网站 website " +
   "链接 link 浏览 browse 邮件 email 邮箱 mail 消息 message 会议 meeting 日程 calendar 日历 calendar 任务 task 问题 question " +
   "仓库 repository 代码 code 用户 user 公司 company 价格 price 股票 stock 货币 currency 汇率 rate 新闻 news 资讯 news " +
-  "文章 article 热榜 trending 热门 popular 趋势 trend 排行 rank 最新 latest 论文 paper 书籍 book 图书 book 电影 movie " +
+  "文章 article 热门 popular 趋势 trend 排行 rank 最新 latest 论文 paper 书籍 book 图书 book 电影 movie " +
   "地址 address 位置 location 坐标 coordinate 地图 map 路线 route 餐厅 restaurant 菜谱 recipe 酒店 hotel 航班 flight " +
   "火车 train 车站 station 车票 ticket 天气 weather 时间 time 日期 date 笔记 note 记忆 memory 数据 data 日志 log 配置 config " +
   "密码 password 服务 server 容器 container 命令 command 信息 info 详情 detail 评论 comment 游戏 game 角色 character " +
-  "卡牌 card 随机 random 内容 content 标题 title 健康 health 医院 hospital 药品 drug 财经 finance 金融 finance 科技 technology " +
+  "随机 random 内容 content 标题 title 健康 health 医院 hospital 药品 drug 财经 finance 金融 finance 科技 technology " +
   "体育 sport 娱乐 entertainment 政治 politics 教育 education 旅游 travel 城市 city 国家 country 语言 language";
 
 /** A word said for another, and how much so. */

@@ -261,6 +261,18 @@ describe("what no server should be able to do", () => {
     expect(namesIn(index.search("bar chart"))[0]).toBe("plots/bar_chart");
   });
 
+  it("keeps room for others beside a server of noise, whose tools are still found by name", () => {
+    const noise = Array.from({ length: 500 }, (_, at) => {
+      const words = Array.from({ length: 100 }, (_, word) => `w${at}q${word}z`);
+      return toolOf(`noise_${at}`, words.join(" "));
+    });
+    const index = indexOf([[{ name: "noise" }, noise], ...CATALOGUE]);
+    expect(namesIn(index.search("w0q1z"))[0]).toBe("noise/noise_0");
+    expect(index.search("w499q99z")[0]?.score).toBe(0);
+    expect(namesIn(index.search("noise_499"))[0]).toBe("noise/noise_499");
+    expect(namesIn(index.search("pie chart"))[0]).toBe("plots/pie_chart");
+  });
+
   it("finds one tool among 10,000, whose words are all different", () => {
     const index = createToolIndex();
     for (let server = 0; server < 100; server++) {
