@@ -1,41 +1,72 @@
+import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
 import { isObject } from "./is-object.ts";
-import { ORIGINS } from "./origins.ts";
 import { quote } from "./problems.ts";
-import type { ConfigProblem, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
+import type { ConfigProblem, FieldSource, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
+import { transportOf } from "./target.ts";
 
 /** Stands where other servers have a file: the entry's number is the line. */
-const SOURCE = "the editor's MCP servers";
+const EDITOR = { file: "the editor's MCP servers", layer: "editor" } as const;
+
+export interface AcpOptions {
+  /** Where the limits of these servers may be set (`environment-limits.ts`). */
+  readonly env?: NodeJS.ProcessEnv;
+  /** Where the list was found. */
+  readonly source?: Pick<FieldSource, "file" | "layer">;
+}
 
 /**
  * The servers an ACP client hands over in `session/new`, `load` or `resume` (ACP v1, McpServer). A bad entry is reported
  * and costs only itself; nothing is expanded in values [S2-49]. Names may repeat: later ones get a number.
  */
-export function readAcpServers(list: unknown): LoadedConfig {
+export function readAcpServers(
+  list: unknown,
+  { env = {}, source: { file, layer } = EDITOR }: AcpOptions = {},
+): LoadedConfig {
   const problems: ConfigProblem[] = [];
   const servers: ServerConfig[] = [];
   const names = new Set<string>();
   if (!Array.isArray(list)) {
-    return { servers, problems: [problem({ file: SOURCE, line: 1, column: 1 }, "This must be a list of servers.")] };
+    return { servers, problems: [problem({ file, line: 1, column: 1 }, "This must be a list of servers.")] };
   }
+  const { policy, fields: limits } = handedPolicy(env, problems);
   for (const [index, entry] of list.entries()) {
-    const source = { file: SOURCE, line: index + 1, column: 1 };
+    const source = { file, line: index + 1, column: 1 };
     const fields = isObject(entry) ? entry : {};
-    const written = typeof fields.name === "string" ? fields.name.trim() : "";
+    if (fields.disabled === true || fields.enabled === false) continue;
+    const label = typeof fields.name === "string" ? fields.name.trim() : "";
     const target = readTarget(fields);
     if (typeof target === "string") {
-      problems.push(problem(source, `Server ${quote(written || "(unnamed)")}: ${target}`, written));
+      problems.push(problem(source, `Server ${quote(label || "(unnamed)")}: ${target}`, label));
       continue;
     }
-    const name = free(written || "unnamed", names);
+    const name = free(label || "unnamed", names);
     names.add(name);
-    servers.push({ name, origin: "acp", source, target, policy: ORIGINS.acp, exposure: "direct" });
+    const written = Object.keys(fields).map((field): [string, FieldSource] => [field, { layer, ...source }]);
+    servers.push({
+      name,
+      origin: "acp",
+      source,
+      target,
+      policy,
+      exposure: "direct",
+      limitFields: { start: LIMIT_VARIABLES.start, call: LIMIT_VARIABLES.call },
+      fields: { ...Object.fromEntries(written), ...limits },
+    });
   }
   return { servers, problems };
 }
 
-/** How to reach the server, or the sentence that says why that cannot be told. */
-function readTarget({ type, command, args, env, cwd, url, headers }: Record<string, unknown>): ServerTarget | string {
-  if (type === undefined || type === "stdio") {
+/**
+ * How to reach the server, or the sentence that says why that cannot be told. ACP names the transport of all but stdio;
+ * where editors write servers themselves, an address alone says it, and Zed once had the program and its arguments in an
+ * object.
+ */
+function readTarget(fields: Record<string, unknown>): ServerTarget | string {
+  const { type, command, args, env, cwd, url, headers } = isObject(fields.command)
+    ? { ...fields, ...fields.command, command: fields.command.path }
+    : fields;
+  const kind = type === undefined ? (command === undefined && url !== undefined ? "http" : "stdio") : transportOf(type);
+  if (kind === "stdio") {
     if (typeof command !== "string" || command === "") return 'it has no "command".';
     const list = args ?? [];
     if (!Array.isArray(list) || !list.every((arg) => typeof arg === "string"))
@@ -44,12 +75,11 @@ function readTarget({ type, command, args, env, cwd, url, headers }: Record<stri
     if (!variables) return '"env" must be a list of names and values.';
     return { kind: "stdio", command, args: list, env: variables, ...(typeof cwd === "string" && { cwd }) };
   }
-  if (type !== "http" && type !== "sse")
-    return `the transport ${quote(String(type))} is not known; use "stdio", "http" or "sse".`;
+  if (kind === undefined) return `the transport ${quote(String(type))} is not known; use "stdio", "http" or "sse".`;
   if (typeof url !== "string" || !URL.canParse(url))
     return '"url" must be a complete address, such as "https://example.com/mcp".';
   const pairs = readPairs(headers);
-  return pairs ? { kind: type, url, headers: pairs } : '"headers" must be a list of names and values.';
+  return pairs ? { kind, url, headers: pairs } : '"headers" must be a list of names and values.';
 }
 
 /** `[{name, value}]`, as ACP has it, or an object, as everybody else has it [E245]. */

@@ -54,6 +54,13 @@ export function findEntries(document: JsonDocument, name: string): FoundEntry[] 
   return containersOf(document).flatMap((container) => entriesIn(document, container, name));
 }
 
+/** The values of all entries. */
+export function allEntries(document: JsonDocument): JsonNode[] {
+  return containersOf(document).flatMap(({ children = [] }) =>
+    children.flatMap((member) => (member.type === "property" ? (member.children?.[1] ?? []) : member)),
+  );
+}
+
 /** The values of the keys under which servers stand; mostly there is one. */
 function containersOf(document: JsonDocument): JsonNode[] {
   if (document.root.type !== "object") return [];

@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
 import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { ConfigProblem, FilePosition } from "./record.ts";
+import type { ConfigLayer, ConfigProblem, FilePosition } from "./record.ts";
 
 export type JsonNode = Node;
 
@@ -11,6 +11,8 @@ export interface JsonDocument {
   readonly root: JsonNode;
   /** Where each line begins. */
   readonly lineStarts: readonly number[];
+  /** Whose word it is; the person's own when absent. */
+  readonly layer?: ConfigLayer;
 }
 
 /** No configuration is this large: whatever it is, parsing it would only delay the start of the agent. */

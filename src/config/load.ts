@@ -1,33 +1,113 @@
-import type { Entry } from "./entries.ts";
-import { mergeLayers, readLayer, withProject } from "./layers.ts";
-import { configPaths, type UserEnvironment } from "./paths.ts";
+import { readAcpVariable } from "./acp-variable.ts";
+import { type Entry, isDisabled } from "./entries.ts";
+import { FileMemory } from "./file-memory.ts";
+import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
+import { isOverride, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
+import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
-import type { ConfigProblem, LoadedConfig, Origin, ServerConfig } from "./record.ts";
+import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
+import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
+import { withDirectToolsOf } from "./tool-filter.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
+import { unusedByName, unusedEntry, wrongEntries } from "./unused.ts";
 
 /** Where servers are looked for. */
 export interface ConfigPlace extends UserEnvironment {
   /** The folder of the project; without one no project files are read. */
   readonly cwd?: string;
+  /** What the person named on the command line. */
+  readonly flags?: ConfigFlags;
+  /** What other extensions of the agent register. */
+  readonly registered?: readonly RegisteredServer[];
 }
 
 /**
  * Reads every source of servers and never throws: what is wrong is in `problems`, and the rest works. The servers are
- * sorted by name, in the same order in every locale. Of two sources with one name, the settings win.
+ * sorted by name, in the same order in every locale. Of several sources with one name the strongest wins: what was named
+ * on the command line, what an editor handed over in the environment, the settings, the mcp.json files, and last
+ * what extensions register.
  *
  * A project's files are somebody else's, and a server is a program that runs: an entry of theirs counts only if a person
  * has allowed that very content. All others are in `untrusted` and have no part in `servers`.
+ *
+ * With the `memory` of an earlier reading, a file that is broken now counts as what it held then. What a person has
+ * allowed is never remembered so: a consent that was taken back, or that cannot be read, is none.
  */
-export function loadConfig(place: ConfigPlace): LoadedConfig {
-  const paths = configPaths(place);
+export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemory()): LoadedConfig {
+  memory.begin();
   const problems: ConfigProblem[] = [];
-  const own = {
-    settings: [readLayer(paths.settings, problems), readLayer(paths.settingsToml, problems)],
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems)),
+  const flags = readFlagLayers(place, problems, memory);
+  const isAlone = place.flags?.isStrict === true;
+  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
+  const named = applyFlags(flags, entries);
+  const handed = readAcpVariable(isAlone ? {} : place.env);
+  problems.push(...handed.problems);
+
+  const servers = new Map<string, ServerConfig>();
+  const unread: Entry[] = [];
+  const sources = [
+    ...readServers(named.entries.settings, "settings", problems, unread),
+    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
+    ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
+    ...readServers(entries.settings, "settings", problems, unread),
+    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
+  ];
+  for (const server of sources) {
+    const winner = servers.get(server.name);
+    if (winner === undefined) servers.set(server.name, server);
+    else problems.push(shadowed(server, winner));
+  }
+  const edited = configPaths(place).mcpJson.at(-1) ?? "";
+  const unused = unusedByName(
+    [...unread.map((entry) => unusedEntry(entry, problems, edited)), ...wrongEntries(handed.problems)],
+    new Set(servers.keys()),
+  );
+  return {
+    servers: withDirectToolsOf(
+      place.env,
+      [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ),
+    problems,
+    ...(untrusted.length > 0 && { untrusted }),
+    ...(unused.length > 0 && { unused }),
   };
-  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson], problems);
+}
+
+/** Entries of one origin, by name. */
+type Entries = Map<string, Entry>;
+
+interface EntriesByOrigin {
+  readonly settings: Entries;
+  readonly mcpjson: Entries;
+}
+
+interface FileEntries {
+  readonly entries: EntriesByOrigin;
+  readonly untrusted: readonly UntrustedFile[];
+}
+
+function noFiles(): FileEntries {
+  return { entries: { settings: new Map(), mcpjson: new Map() }, untrusted: [] };
+}
+
+/** What stands in the files of the person and of the project, and in what extensions register. */
+function readFiles(
+  place: ConfigPlace,
+  named: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): FileEntries {
+  const paths = configPaths(place);
+  const own = {
+    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
+    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
+  };
+  const registered = readRegistered(place.registered ?? [], problems);
+  // A file that the person names is taken at their word, whether or not it lies in a project.
+  const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
+  const project = readProject(place, known, problems, memory);
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
@@ -35,43 +115,77 @@ export function loadConfig(place: ConfigPlace): LoadedConfig {
       mergeLayers(own[origin]),
       allowed.flatMap((layer) => (layer.origin === origin ? [layer.entries] : [])),
     );
+  const mcpjson = aboveRegistered(registered, mergeLayers(own.mcpjson), entriesOf("mcpjson"), problems);
+  return { entries: { settings: entriesOf("settings"), mcpjson }, untrusted: describeUntrusted(project, own) };
+}
 
-  const servers = new Map<string, ServerConfig>();
-  for (const server of readServers(entriesOf("settings"), "settings", problems)) servers.set(server.name, server);
-  for (const server of readServers(entriesOf("mcpjson"), "mcpjson", problems)) {
-    const winner = servers.get(server.name);
-    if (winner === undefined) servers.set(server.name, server);
-    else problems.push(shadowed(server, winner));
+interface NamedEntries {
+  readonly entries: EntriesByOrigin;
+  readonly switchedOff: ReadonlySet<string>;
+}
+
+/**
+ * Takes what was named on the command line above everything else: an entry hides those of its name, one without a
+ * transport changes them where they stand, and one that is switched off switches off all of them. Changes `lower`.
+ */
+function applyFlags(flags: readonly FlagLayer[], lower: EntriesByOrigin): NamedEntries {
+  const entries: EntriesByOrigin = { settings: new Map(), mcpjson: new Map() };
+  const switchedOff = new Set<string>();
+  const all = [entries.settings, entries.mcpjson, lower.settings, lower.mcpjson];
+  for (const { origin, entries: layer } of flags) {
+    for (const [name, entry] of layer) {
+      if (isDisabled(entry.fields)) switchedOff.add(name);
+      else switchedOff.delete(name);
+      const places = all.filter((each) => each.has(name));
+      if (isOverride(entry) && (places.length > 0 || isDisabled(entry.fields))) {
+        for (const each of places) each.set(name, onto(each.get(name), entry));
+        continue;
+      }
+      for (const each of places) each.delete(name);
+      entries[origin].set(name, entry);
+    }
   }
-  const untrusted = describeUntrusted(project, own);
-  return {
-    servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
-    problems,
-    ...(untrusted.length > 0 && { untrusted }),
-  };
+  return { entries, switchedOff };
 }
 
 /** The record of consents is read when there is something it could be about, and complained of only then. */
-function readProject(place: ConfigPlace, own: readonly string[], problems: ConfigProblem[]): ProjectLayer[] {
+function readProject(
+  place: ConfigPlace,
+  own: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): ProjectLayer[] {
   if (place.cwd === undefined) return [];
   let trust: TrustFile | undefined;
   const layers = readProjectLayers(
     place.cwd,
     own,
     () => {
+      // Noted first: what is decided in between shows as a change.
+      if (trust === undefined) memory.note(trustPath(place));
       trust ??= readTrust(place);
       return trust;
     },
     problems,
+    memory,
   );
   if (trust?.problem !== undefined) problems.push(trust.problem);
   return layers;
 }
 
-function readServers(entries: ReadonlyMap<string, Entry>, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
-  return [...entries.values()]
-    .map((entry) => readServer(entry, origin, problems))
-    .filter((server) => server !== undefined);
+/** `unread` gets the entries that give no server. */
+function readServers(
+  entries: ReadonlyMap<string, Entry>,
+  origin: Origin,
+  problems: ConfigProblem[],
+  unread: Entry[],
+): ServerConfig[] {
+  return [...entries.values()].flatMap((entry) => {
+    const server = readServer(entry, origin, problems);
+    if (server !== undefined) return [server];
+    unread.push(entry);
+    return [];
+  });
 }
 
 function shadowed(server: ServerConfig, winner: ServerConfig): ConfigProblem {

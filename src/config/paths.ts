@@ -44,13 +44,20 @@ export function agentDir({ env, home }: UserEnvironment): string {
   return configured ? resolve(expandHome(configured, home)) : join(rooted(home), ".pi", "agent");
 }
 
+/** Where the logs of servers lie: below `PI_HOME`, in which a leading `~` is the home, else below `~/.pi` [S2-54, S2-55]. */
+export function serverLogDir({ env, home }: UserEnvironment): string {
+  const configured = env.PI_HOME?.trim();
+  const piHome = configured ? resolve(expandHome(configured, home)) : join(rooted(home), ".pi");
+  return join(piHome, "logs", "mcp");
+}
+
 /** A home that is empty or relative would make files of whatever folder is current the person's own. */
-function rooted(home: string): string {
+export function rooted(home: string): string {
   return isAbsolute(home) ? home : userInfo().homedir;
 }
 
 /** `XDG_CONFIG_HOME` or `~/.config`. A relative `XDG_CONFIG_HOME` is ignored, as the XDG specification demands. */
-function userConfigDir({ env, home }: UserEnvironment): string {
+export function userConfigDir({ env, home }: UserEnvironment): string {
   const configured = env.XDG_CONFIG_HOME?.trim();
   return configured && isAbsolute(configured) ? configured : join(rooted(home), ".config");
 }

@@ -108,8 +108,8 @@ describe("a snippet", () => {
     ],
     [
       "other text with dollars stays",
-      { s: { command: "x", args: ["$5", "$A", "a{env:b}"] } },
-      { s: { command: "x", args: ["$5", "$A", "a{env:b}"] } },
+      { s: { command: "x", args: ["$5", "$A", "a$$b", "${A:-b}"] } },
+      { s: { command: "x", args: ["$5", "$A", "a$$b", "${A:-b}"] } },
     ],
   ])("%s", (_, snippet, entries) => {
     expect(servers(snippet)).toEqual(entries);
@@ -118,11 +118,11 @@ describe("a snippet", () => {
   it("is said to lose what means nothing here, and to need what it asks for", () => {
     const [server] = readSnippet(
       JSON.stringify({
-        s: { command: "x", args: ["${workspaceFolder}", "${input:key}"], alwaysAllow: ["a"], gallery: true },
+        s: { command: "x", args: ["-v${workspaceFolder}", "${input:key}"], alwaysAllow: ["a"], dev: {} },
       }),
     );
     expect(server?.remarks).toEqual([
-      "left out, since it means nothing here: alwaysAllow, gallery",
+      "left out, since it means nothing here: alwaysAllow, dev",
       "${workspaceFolder} is not known here; write a path in its place",
       "asks for a value: set the environment variable KEY",
     ]);

@@ -32,7 +32,7 @@ tool_timeout_sec = 6_000
     const remoteBody = 'url = "https://h/mcp"\ntype = "sse"\n';
     const json = testHome();
     json.write(SETTINGS, { mcpServers: { "my-server": fields, remote } });
-    const expected = json.load().servers.map(({ source: _, ...rest }) => rest);
+    const expected = json.load().servers.map(({ source: _, fields: __, ...rest }) => rest);
     expect(expected).toHaveLength(2);
     for (const text of [
       `[mcp_servers.my-server]\n${body}[mcp_servers.remote]\n${remoteBody}headers = { Authorization = "Bearer \${T}" }\n`,
@@ -43,7 +43,7 @@ tool_timeout_sec = 6_000
       home.write(SETTINGS_TOML, text);
       const { servers, problems } = home.load();
       expect(problems).toEqual([]);
-      expect(servers.map(({ source: _, ...rest }) => rest)).toEqual(expected);
+      expect(servers.map(({ source: _, fields: __, ...rest }) => rest)).toEqual(expected);
     }
   });
 

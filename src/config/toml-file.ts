@@ -39,6 +39,11 @@ export function parseToml(file: string, text: string, problems: ConfigProblem[])
   }
 }
 
+/** A value that stands in no file, as the tree that the text of a file gives; all of it has the one place. */
+export function documentOfValue(file: string, value: unknown): JsonDocument {
+  return { file, text: "", root: nodeOf(value, [], 0, new Map()), lineStarts: [0] };
+}
+
 /** What has no place of its own, such as a value in an inline table, stands where its owner does. */
 function nodeOf(value: unknown, path: readonly string[], offset: number, positions: KeyPositions): JsonNode {
   if (Array.isArray(value)) {

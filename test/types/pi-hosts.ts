@@ -1,7 +1,12 @@
 import type { ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI as OldestPi } from "pi-0.73";
+import type { PiMcpServersApi } from "../../src/hosts/pi/api.ts";
 import piMcp from "../../src/hosts/pi/extension.ts";
 
 // Checked by the compiler, never run: what the extension asks of pi is there, in this shape, in both hosts.
 piMcp satisfies (pi: CurrentPi) => void;
 piMcp satisfies (pi: OldestPi) => void;
+
+/** What is asked for only where it is there. */
+type Newer = CurrentPi extends PiMcpServersApi ? true : never;
+true satisfies Newer;

@@ -3,7 +3,7 @@ import { quote } from "../../config/problems.ts";
 import { readSnippet, SnippetError, type SnippetServer } from "../../config/snippet.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { type Command, type CommandInput, textOption, textOptions, UsageError } from "./command.ts";
-import { edit, FILE_OPTION, fileToEdit, serverInUse } from "./config-file.ts";
+import { edit, FILE_OPTION, fileToEdit, usedInstead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 
 interface NamedEntry {
@@ -47,15 +47,10 @@ export const add: Command = {
     for (const remark of remarks) console.error(`pi-mcp: ${remark}.`);
     for (const { name, position } of edited.servers) {
       terminal.write(`added ${quote(name)}: ${position?.file ?? edited.file}:${position?.line ?? 1}\n`);
-      const used = serverInUse(name)?.source;
-      if (
-        textOption(values, "file") === undefined &&
-        used !== undefined &&
-        used.file !== file &&
-        used.file !== edited.file
-      ) {
-        console.error(`pi-mcp: ${quote(name)} is also in ${used.file}:${used.line}, which is used instead.`);
-      }
+    }
+    const names = servers.map(({ name }) => name);
+    for (const instead of usedInstead(names, values, [file, edited.file])) {
+      console.error(`pi-mcp: ${instead}`);
     }
     return EXIT.ok;
   },
@@ -120,13 +115,17 @@ function fromSnippet(text: string, name: string | undefined, { values }: Command
 
 /** Remarks on an entry that can be used. Throws UsageError with every mistake of one that cannot. */
 function check(file: string, name: string, entry: JsonObject): string[] {
-  const { target, problems } = checkEntry(file, name, entry);
+  const { target, commands, problems } = checkEntry(file, name, entry);
   const messages = (severity: string) =>
     problems.filter((problem) => problem.severity === severity).map(({ message }) => message.replace(/\.$/, ""));
   const errors = messages("error");
   if (errors.length > 0) throw new UsageError(errors.join("; "));
   const secrets = target === undefined ? [] : plainSecrets(target);
-  return [...messages("warning"), ...secrets.map((secret) => `${quote(name)}: ${secret}`)];
+  const values = [
+    ...new Set(commands.map(({ field, name: own }) => (field === "bearerToken" ? field : `${field}.${own}`))),
+  ];
+  const run = values.map((value) => `${value} is a command, which is run at each start; "$!" is an exclamation mark`);
+  return [...messages("warning"), ...[...secrets, ...run].map((remark) => `${quote(name)}: ${remark}`)];
 }
 
 function refuse(values: CommandInput["values"], options: readonly string[], why: string): void {

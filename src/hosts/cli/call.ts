@@ -1,12 +1,14 @@
-import { renderText } from "../../content/render.ts";
-import type { JsonObject } from "../../protocol/types.ts";
+import { presentResult } from "../../content/present.ts";
+import type { SpillStore } from "../../content/spill.ts";
+import type { CallToolResult, JsonObject } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { argumentsFromPairs, readCallWords } from "./arguments.ts";
-import { allWords, type Command, UsageError } from "./command.ts";
+import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
+import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./open-session.ts";
-import type { CommandOptions, Terminal } from "./terminal.ts";
+import type { CommandOptions } from "./terminal.ts";
 
 interface CallRequest {
   readonly server: string;
@@ -21,15 +23,16 @@ export const call: Command = {
     ["call <server> <tool> ['{\"a\": 1}']", "call a tool, arguments as JSON"],
     ["call <server> <tool> [key=value …]", "the same, typed by the tool's schema"],
   ],
+  options: SOURCE_OPTIONS,
   async run(input) {
     const [server, tool, ...words] = allWords(input);
     if (server === undefined || tool === undefined) throw new UsageError("call needs a server and a tool");
-    return run(input.terminal, { server, tool, words }, input.options);
+    return run(input, { server, tool, words });
   },
 };
 
-async function run(terminal: Terminal, request: CallRequest, options: CommandOptions): Promise<number> {
-  const session = openSession();
+async function run({ terminal, values, options }: CommandInput, request: CallRequest): Promise<number> {
+  const session = openSession(values);
   try {
     const args = await argumentsOf(session, request, options).catch((error: unknown) => {
       if (error instanceof ArgumentsError)
@@ -37,12 +40,21 @@ async function run(terminal: Terminal, request: CallRequest, options: CommandOpt
       throw error;
     });
     const result = await session.callTool(request.server, request.tool, args, options);
-    const text = terminal.json ? JSON.stringify(result.raw) : renderText(result).trimEnd();
+    const text = terminal.json ? JSON.stringify(result.raw) : await wholeText(result, request.tool, session.spill);
     terminal.write(`${text}\n`);
     return result.isError ? EXIT.toolError : EXIT.ok;
   } finally {
     await session.close();
   }
+}
+
+const NO_LIMIT = { maxBytes: Number.POSITIVE_INFINITY, maxLines: Number.POSITIVE_INFINITY };
+
+/** All of the text; images and what else is no text are in files whose paths stand in their place. */
+async function wholeText(result: CallToolResult, tool: string, spill: SpillStore): Promise<string> {
+  const { blocks } = await presentResult(result, { tool, limit: NO_LIMIT, spill, showImages: false });
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n").trimEnd();
 }
 
 async function argumentsOf(

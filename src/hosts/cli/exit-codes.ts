@@ -5,7 +5,7 @@ export const EXIT = {
   ok: 0,
   /** The tool ran and reported an error. */
   toolError: 1,
-  /** `validate` found mistakes. */
+  /** `validate` found mistakes; `import` could not read a file or not take a server that was named. */
   mistakes: 1,
   /** The command line itself is wrong: unknown command, bad JSON, missing name. */
   usage: 2,

@@ -4,6 +4,7 @@ import { ArgumentsError } from "../../tools/arguments.ts";
 import { CLIENT_INFO } from "../../version.ts";
 import { type Command, type CommandInput, textOption, UsageError } from "./command.ts";
 import { COMMANDS, HELP } from "./commands.ts";
+import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 
@@ -48,9 +49,10 @@ async function run(argv: string[], command: Command | undefined, terminal: Termi
   return command.run({ terminal, words: words.slice(1), rest, values, options });
 }
 
-/** The command, before its options can be told from words: only options of all commands may stand before it. */
+/** The command, before its options can be told from words: only options of all or most commands may stand before it. */
 function commandOf(argv: string[]): Command | undefined {
-  const { tokens } = parseArgs({ args: argv, strict: false, allowPositionals: true, tokens: true, options: COMMON });
+  const options = { ...COMMON, ...SOURCE_OPTIONS };
+  const { tokens } = parseArgs({ args: argv, strict: false, allowPositionals: true, tokens: true, options });
   const word = tokens.find(({ kind }) => kind === "positional");
   return COMMANDS.find(({ name }) => word?.kind === "positional" && name === word.value);
 }

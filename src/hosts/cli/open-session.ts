@@ -1,11 +1,18 @@
 import { formatProblem } from "../../config/problems.ts";
 import { createSession } from "../../session/create-session.ts";
 import type { McpSession } from "../../session/session.ts";
+import type { OptionValues } from "./command.ts";
 import { configHere } from "./config-file.ts";
 
 /** A session over the user's configuration and what the project was allowed; what is wrong in the files is said on stderr, the rest is used. */
-export function openSession(): McpSession {
-  const config = configHere();
+export function openSession(values: OptionValues): McpSession {
+  const config = configHere(values);
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
-  return createSession(config, { env: process.env, cwd: process.cwd() });
+  const stderr = (server: string, line: string) => console.error(`[${server}] ${line}`);
+  // A command is for one server and one moment: those that live with a session are left alone.
+  const servers = config.servers.map((server) => ({
+    ...server,
+    policy: { ...server.policy, lifecycle: "lazy" as const },
+  }));
+  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd(), stderr });
 }

@@ -1,5 +1,6 @@
-import type { PiApi } from "./api.ts";
+import { type PiApi, tellsMcpServers } from "./api.ts";
 import { mcpCommand } from "./command.ts";
+import { takeFlags } from "./flags.ts";
 import { PiHost } from "./host.ts";
 
 /**
@@ -10,12 +11,13 @@ import { PiHost } from "./host.ts";
  */
 export default function piMcp(pi: PiApi): void {
   try {
-    const host = new PiHost(pi);
+    const host = new PiHost(pi, takeFlags(pi, process.argv.slice(2)));
     pi.registerCommand("mcp", mcpCommand(host));
     pi.on("session_start", (_event, ctx) => host.begin(ctx));
     pi.on("before_agent_start", () => host.awaitDirectTools());
     pi.on("session_shutdown", () => host.end());
     pi.on("tool_result", (event) => host.markError(event));
+    if (tellsMcpServers(pi)) pi.on("mcp_servers_change", () => host.takeRegistered());
   } catch (error) {
     console.error(`pi-mcp could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
   }
