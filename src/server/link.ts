@@ -216,7 +216,7 @@ export class Link {
     if (live.isUsed || this.#checking) return;
     this.#checking = true;
     try {
-      await live.connection.check({ timeoutMs: CHECK_LIMIT_MS });
+      await live.connection.check({ timeoutMs: Math.min(CHECK_LIMIT_MS, this.#config.policy.startTimeoutMs) });
     } catch (thrown) {
       // A request that has come meanwhile tells by itself how things are.
       if (this.live !== live || live.isUsed) return;
