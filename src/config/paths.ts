@@ -38,6 +38,11 @@ export function trustPath(user: UserEnvironment): string {
   return join(agentDir(user), "mcp-trust.json");
 }
 
+/** Where the tools of servers are kept from one session to the next. */
+export function catalogueDir(user: UserEnvironment): string {
+  return join(agentDir(user), "mcp-catalog");
+}
+
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
 export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();

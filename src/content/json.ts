@@ -12,3 +12,17 @@ export function prettyJson(value: unknown): string {
     return "[content too deeply nested to be shown]";
   }
 }
+
+/** What a terminal obeys or nobody sees; escaped it is neither, and means the same. */
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufff9-\ufffb]/gu;
+
+/** A value as JSON on one line, exactly, with every character in it to be seen. */
+export function visibleJson(value: unknown): string {
+  try {
+    return (JSON.stringify(value) ?? "null").replace(UNSEEN, (text) =>
+      text.replace(/[\s\S]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`),
+    );
+  } catch {
+    return '"[content too deeply nested to be shown]"';
+  }
+}

@@ -63,6 +63,7 @@ export interface ServerInfo {
   readonly name: string;
   readonly version: string;
   readonly title?: string;
+  readonly description?: string;
 }
 
 /** A folder the session works in (client/roots). */

@@ -59,6 +59,7 @@ export class Link {
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
+  readonly #formerEra: () => Era | undefined;
   /** All connections that have not ended yet, also those that are left to their last requests. */
   readonly #lives = new Set<Live>();
   readonly #closing = new AbortController();
@@ -67,13 +68,18 @@ export class Link {
   /** Connections on their way out, which `close` and the next start wait for. */
   #ending: Promise<unknown>;
 
-  /** `predecessor`: the end of another link to this server, for which the first start waits. */
+  /**
+   * `predecessor`: the end of another link to this server, for which the first start waits. `formerEra`: what the server
+   * was in an earlier session.
+   */
   constructor(
     config: ServerConfig,
     surroundings: Surroundings,
     handlers: ClientHandlers,
     predecessor: Promise<unknown> = Promise.resolve(),
+    formerEra: () => Era | undefined = () => undefined,
   ) {
+    this.#formerEra = formerEra;
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
@@ -262,7 +268,7 @@ export class Link {
     if (signal.aborted) throw cancelled(this.#config);
     const live = await openLive(this.#config, this.#surroundings, {
       handlers: this.#handlers,
-      knownEra: this.#era,
+      knownEra: this.#era ?? this.#formerEra(),
       signal,
       onClosed: (ended, reason) => this.#stop(ended, reason.message),
     });

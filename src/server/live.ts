@@ -7,6 +7,8 @@ export interface Redactors {
   readonly errors: Redactor;
   readonly results: Redactor;
   readonly listings: Redactor;
+  /** For what of a listing is needed in calls: names, and values that are offered. */
+  readonly words: Redactor;
 }
 
 /** A connection that has shaken hands, and how many requests are under way on it. */

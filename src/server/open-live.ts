@@ -1,5 +1,6 @@
 import type { ServerConfig } from "../config/record.ts";
 import { createRedactor } from "../content/redact.ts";
+import { wordRedactor } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
@@ -25,6 +26,7 @@ export async function openLive(config: ServerConfig, surroundings: Surroundings,
     errors: createRedactor(secrets, "patterns"),
     results: createRedactor(secrets, config.policy.redactResults),
     listings: createRedactor(secrets, "values"),
+    words: wordRedactor(secrets),
   };
   let transport: Transport | undefined;
   let live: Live | undefined;

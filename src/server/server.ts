@@ -1,3 +1,4 @@
+import type { CatalogueFolder } from "../catalog/cache/folder.ts";
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
@@ -8,6 +9,7 @@ import { McpServerError, messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import { type KnownTools, ServerCatalogue } from "./catalogue.ts";
 import { handlersFor } from "./handlers.ts";
 import { Link } from "./link.ts";
 import type { Live } from "./live.ts";
@@ -62,13 +64,26 @@ export class Server {
   readonly #notices = new Set<string>();
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
+  readonly #catalogue: ServerCatalogue;
+  #isRefreshed = false;
 
-  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+  /**
+   * `predecessor`: the end of a server whose place this one takes; it is not started before that. `folder`: where what is
+   * known of servers is kept.
+   */
+  constructor(
+    config: ServerConfig,
+    surroundings: Surroundings,
+    port: ServerPort,
+    predecessor?: Promise<unknown>,
+    folder?: CatalogueFolder,
+  ) {
     this.#config = config;
     this.#port = port;
+    this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+    const handlers = handlersFor(config, port, events);
+    this.#link = new Link(config, surroundings, handlers, predecessor, () => this.#catalogue.era);
   }
 
   get config(): ServerConfig {
@@ -107,6 +122,24 @@ export class Server {
     return this.#link.trouble ?? this.#listingTrouble;
   }
 
+  /** Its tools as they were last listed, in this session or an earlier one. Starts nothing. */
+  get known(): KnownTools | undefined {
+    return this.#catalogue.known;
+  }
+
+  /** One of its tools, from what is known; lists them where it is not there. */
+  async findTool(tool: string, request: ServerRequest): Promise<ToolDefinition> {
+    this.#assertIncluded(tool);
+    const among = () => this.known?.tools.find(({ name }) => name === tool);
+    const known = among();
+    if (known !== undefined) return known;
+    await this.listTools(request);
+    const listed = among();
+    if (listed === undefined) throw this.#unknownTool(tool);
+    return listed;
+  }
+
+  /** The definition as it was listed on a connection of this session. */
   knownTool(name: string): ToolDefinition | undefined {
     return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
   }
@@ -129,6 +162,7 @@ export class Server {
     await this.#mustHave(tool, signal);
     try {
       const result = await this.#call(tool, args, request);
+      void this.#refresh();
       if (result.isError && soundsUnknown(textOf(result))) await this.#refuseUnlisted(tool, signal);
       return result;
     } catch (error) {
@@ -216,6 +250,7 @@ export class Server {
     const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
     if (listing.complete) this.#misfits = this.#findMisfits(listing.items, tools.length);
     this.#listed = { live, tools, complete: listing.complete };
+    this.#catalogue.take(live, listing);
     this.#listingTrouble = undefined;
     return tools;
   }
@@ -241,22 +276,34 @@ export class Server {
     this.#port.toolsChanged?.(this.config.name);
   }
 
+  /** What is known from an earlier session is held against the server once it has shown that it works. Never rejects. */
+  async #refresh(): Promise<void> {
+    if (this.#isRefreshed || !this.#catalogue.isFormer) return;
+    this.#isRefreshed = true;
+    const former = this.known;
+    await this.listTools({}).catch(() => {});
+    if (this.known !== former) this.#port.toolsChanged?.(this.config.name);
+  }
+
   /**
    * A tool that the configuration leaves out is none, which needs no asking. A name that is not among the known tools is
    * answered here, with the names there are; but the list may be older than the tool, so it is read once more first.
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
-    if (!isIncluded(this.config, tool)) {
-      const place = placeOf(this.config, excludedBy(this.config, tool));
-      const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
-      throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
-    }
+    this.#assertIncluded(tool);
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
     const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
     if (isKnown()) return;
     await this.listTools({ signal });
     if (isKnown()) return;
     throw this.#unknownTool(tool);
+  }
+
+  #assertIncluded(tool: string): void {
+    if (isIncluded(this.config, tool)) return;
+    const place = placeOf(this.config, excludedBy(this.config, tool));
+    const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
+    throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
   }
 
   /**

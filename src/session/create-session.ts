@@ -1,7 +1,9 @@
-import { tmpdir } from "node:os";
+import { homedir, tmpdir } from "node:os";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
+import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
+import { catalogueDir } from "../config/paths.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
@@ -12,6 +14,7 @@ import type { Surroundings } from "../server/open-transport.ts";
 import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
+import { createSearch } from "./search.ts";
 import { ServerSet } from "./server-set.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
 
@@ -24,8 +27,10 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
+  const { env } = surroundings;
+  const folder = catalogueFolder(catalogueDir({ env, home: env.HOME || env.USERPROFILE || homedir() }));
   const servers = new ServerSet(config, (server, predecessor) => {
-    const made = new Server(server, surroundings, offered, predecessor);
+    const made = new Server(server, surroundings, offered, predecessor, folder);
     made.begin();
     return made;
   });
@@ -53,6 +58,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
+  const search = createSearch(() => servers.names.map(find));
   const close = () => servers.close();
 
   return {
@@ -71,6 +77,12 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     config: (name) => find(name).config,
     spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
     knownTool: (name, tool) => find(name).knownTool(tool),
+    knownTools: (name) => find(name).known,
+    search: (query, options = {}) => {
+      if (options.server !== undefined) find(options.server);
+      return search(query, options);
+    },
+    findTool: (name, tool, options = {}) => ask(name, (server) => server.findTool(tool, options)),
     status: (name) => statusOf(find(name)),
     describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),

@@ -2,7 +2,9 @@ import type { ConfigChanges } from "../config/changes.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UnusedEntry } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { KnownTools } from "../server/catalogue.ts";
 import type { CountedList, ServerFacts } from "../server/server.ts";
+import type { ToolSearch } from "./search.ts";
 
 export type ServerState = "idle" | "starting" | "ready" | "needs-auth" | "failed" | "stopped";
 
@@ -50,8 +52,17 @@ export interface McpSession {
   status(server: string): ServerStatus;
   /** Where results go that are too long or too binary for a model. */
   readonly spill: SpillStore;
-  /** The tool's definition, if the server's tools have been listed. */
+  /** The tool's definition, if the server's tools have been listed in this session: what a call is checked against. */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
+  /**
+   * A server's tools as they were last listed, in this session or an earlier one on this computer. Starts nothing. The same
+   * object until something else is known; without configured secrets, so names and values may differ from the server's.
+   */
+  knownTools(server: string): KnownTools | undefined;
+  /** Finds tools among those known of all servers, by what they are for. Starts nothing. Throws McpServerError `unknown-server`. */
+  readonly search: ToolSearch;
+  /** One tool, from what is known, else connects and lists. */
+  findTool(server: string, tool: string, options?: RequestOptions): Promise<ToolDefinition>;
   /** What the server says of itself; connects if need be. */
   describe(server: string, options?: RequestOptions): Promise<ServerFacts>;
   /** How many resources, resource templates or prompts it lists; a server that offers none mostly answers with an error. */

@@ -1,19 +1,24 @@
 import type { ToolDescription } from "./tool.ts";
 
-export const MCP_ACTIONS = ["list_servers", "list_tools", "call"] as const;
+export const MCP_ACTIONS = ["search", "describe", "list_servers", "list_tools", "call"] as const;
 
-/** The `mcp` tool as a model sees it: one tool for discovery and calling [S1-06]. */
+/**
+ * The `mcp` tool as a model sees it: one tool for discovery and calling [S1-06]. It is in every request, so each word of it
+ * costs, and it never changes, so that what a provider has cached of a session stays good.
+ */
 export const MCP_TOOL: ToolDescription = {
   name: "mcp",
   label: "MCP",
   description:
-    "Use the tools of the configured MCP servers. Actions: list_servers; list_tools (needs server); call (needs server and tool, args as the tool's schema says).",
+    "Use the tools of the configured MCP servers. Actions: search (query: finds tools of all servers by what they do); describe (server, tool: its whole schema); list_servers; list_tools (server); call (server, tool, args as the tool's schema says).",
   parameters: {
     type: "object",
     properties: {
       action: { type: "string", description: `MCP action to run: ${MCP_ACTIONS.join(", ")}` },
-      server: { type: "string", description: "Name of the server, for list_tools and call" },
-      tool: { type: "string", description: "Name of the tool, for call" },
+      query: { type: "string", description: "What the tool should do, for search" },
+      limit: { type: "integer", description: "Most tools to find, for search (5)" },
+      server: { type: "string", description: "Name of the server; optional for search" },
+      tool: { type: "string", description: "Name of the tool, for describe and call" },
       args: {
         description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
         anyOf: [{ type: "object", additionalProperties: true }, { type: "string" }],
@@ -21,9 +26,9 @@ export const MCP_TOOL: ToolDescription = {
     },
     required: ["action"],
   },
-  promptSnippet: "Discover and call tools of MCP servers",
+  promptSnippet: "Find and call tools of MCP servers",
   promptGuidelines: [
-    "mcp: start with action list_servers, then list_tools for the server you need, then call.",
+    "mcp: find a tool with action search, or with list_servers and list_tools, then call it.",
     "mcp: servers may change things outside this project; review the arguments before you call a tool.",
     "mcp: pass args as a JSON object or as a JSON string that holds one; anything else is refused.",
   ],

@@ -2,14 +2,25 @@ import { displayServer } from "../config/display.ts";
 import { firstRows } from "../content/limit.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import type { McpSession } from "../session/session.ts";
+import type { McpSession, RequestOptions } from "../session/session.ts";
 import { callAndPresent, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments } from "./arguments.ts";
+import { describeSearch, describeTool } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of a tool's description in the listing [S1-30]. */
 const DESCRIPTION_CHARS = 200;
+
+/** Candidates of a search: of the right tool's places nearly all are among the first five. */
+const FOUND = 5;
+const MAX_FOUND = 20;
+
+/** How the model goes on. */
+const HINTS = {
+  next: "Use one with action call (server, tool, args); action describe (server, tool) gives its whole schema.",
+  list: "action list_tools (server) makes them known",
+};
 
 const NO_SERVERS =
   'No MCP servers configured. Add entries under settings `mcpServers` (e.g. { name, transport: "stdio", command, args?, env?, disabled? }) and reload, then `mcp list_tools <server>`.';
@@ -20,12 +31,19 @@ export async function runMcpTool(session: McpSession, call: ToolCall): Promise<T
   const action = wordOf(args.action);
   const server = wordOf(args.server);
   const tool = wordOf(args.tool);
+  const options = call.signal ? { signal: call.signal } : {};
   try {
     switch (action) {
+      case "search":
+        return answer(search(session, args, server), { action, server });
+      case "describe": {
+        const found = await session.findTool(required("server", server), required("tool", tool), options);
+        return answer(describeTool(server, found, session.config(server).policy.resultLimit), { action, server, tool });
+      }
       case "list_servers":
         return answer(listServers(session), { action });
       case "list_tools":
-        return answer(await listTools(session, required("server", server), call), { action, server });
+        return answer(await listTools(session, required("server", server), options), { action, server });
       case "call":
         return await callTool(session, required("server", server), required("tool", tool), args.args, call);
       case "":
@@ -65,8 +83,21 @@ function waitingNote({ untrusted }: McpSession): string[] {
   ];
 }
 
-async function listTools(session: McpSession, server: string, call: ToolCall): Promise<string> {
-  const tools = await session.listTools(server, call.signal ? { signal: call.signal } : {});
+function search(session: McpSession, args: Record<string, unknown>, server: string): string {
+  const query = wordOf(args.query);
+  if (query === "") throw new ArgumentsError("mcp search requires a `query`: what the tool should do");
+  const limit = readLimit(args.limit);
+  return describeSearch(query, session.search(query, { limit, ...(server !== "" && { server }) }), HINTS);
+}
+
+/** Models write numbers as text now and then; what is none counts as absent. */
+function readLimit(value: unknown): number {
+  const limit = typeof value === "string" ? Number(value) : value;
+  return typeof limit === "number" && limit >= 1 ? Math.min(Math.floor(limit), MAX_FOUND) : FOUND;
+}
+
+async function listTools(session: McpSession, server: string, options: RequestOptions): Promise<string> {
+  const tools = await session.listTools(server, options);
   if (tools.length === 0) {
     // Nothing may also be what is left of a list that could not be read.
     const { notices } = session.status(server);

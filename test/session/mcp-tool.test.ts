@@ -164,8 +164,8 @@ test("a failure that is nobody's wrong use is not called one", async () => {
 });
 
 test.each([
-  [{}, "mcp action is required (one of: list_servers, list_tools, call)"],
-  [{ action: "fly" }, "unknown mcp action `fly` (expected one of: list_servers, list_tools, call)"],
+  [{}, "mcp action is required (one of: search, describe, list_servers, list_tools, call)"],
+  [{ action: "fly" }, "unknown mcp action `fly` (expected one of: search, describe, list_servers, list_tools, call)"],
   [{ action: "list_tools" }, "mcp `server` is required for this action"],
   [{ action: "call", server: "fake" }, "mcp call requires a `tool` name"],
   [{ action: "call", server: "nope", tool: "x" }, "no MCP server configured with name `nope`; configured: fake"],

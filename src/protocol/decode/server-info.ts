@@ -8,5 +8,6 @@ export function decodeServerInfo(value: unknown): ServerInfo {
     name: stringOf(info.name) ?? "",
     version: stringOf(info.version) ?? "",
     ...optional("title", stringOf(info.title)),
+    ...optional("description", stringOf(info.description)),
   };
 }

@@ -1,0 +1,74 @@
+import { toolSignature } from "../catalog/signature.ts";
+import type { ResultLimit } from "../config/record.ts";
+import { cleanSchema } from "../content/clean-schema.ts";
+import { visibleJson } from "../content/json.ts";
+import { cutText, GAP } from "../content/limit.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import type { JsonObject, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
+import type { SearchAnswer } from "../session/search.ts";
+
+const QUERY_CHARS = 100;
+const NAME_CHARS = 100;
+/** Of a signature with its server; `toolSignature` keeps below it by itself. */
+const LINE_CHARS = 700;
+const MAX_NAMES = 20;
+
+/** In the words of the door: what to do with what was found, and with servers whose tools are not known. */
+interface Hints {
+  readonly next: string;
+  readonly list: string;
+}
+
+/** What a search has found, a line each: the server, and the tool as it is called. */
+export function describeSearch(query: string, { found, total, unlisted }: SearchAnswer, hints: Hints): string {
+  const asked = JSON.stringify(sanitizeLine(query, QUERY_CHARS));
+  const isMatch = found.some(({ score }) => score > 0);
+  const lines = found.map(({ server, tool }) => sanitizeLine(`- ${server}: ${toolSignature(tool)}`, LINE_CHARS));
+  const head =
+    total === 0
+      ? `No tools are known to search for ${asked}.`
+      : isMatch
+        ? `Tools for ${asked} (${found.length} of ${total}), best first, as \`server: tool(arguments)\`:`
+        : `Nothing matches ${asked}. These exist (${found.length} of ${total}):`;
+  const rest =
+    unlisted.length === 0
+      ? []
+      : [`[Not searched, since their tools are not known yet: ${names(unlisted)}; ${hints.list}]`];
+  return [head, ...lines, ...(found.length > 0 ? [hints.next] : []), ...rest].join("\n");
+}
+
+function names(all: readonly string[]): string {
+  const shown = all.slice(0, MAX_NAMES).map((name) => sanitizeLine(name, NAME_CHARS));
+  return `${shown.join(", ")}${all.length > MAX_NAMES ? ` and ${all.length - MAX_NAMES} more` : ""}`;
+}
+
+/** All a server says of a tool, within a limit: what it is for, and the schema of its arguments and of its result. */
+export function describeTool(server: string, tool: ToolDefinition, limit: ResultLimit): string {
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const parts = [
+    `MCP server \`${server}\` tool \`${sanitizeLine(name, 200)}\`${title ? ` (${sanitizeLine(title, 200)})` : ""}:`,
+    ...(description ? [sanitizeText(description).trim()] : []),
+    ...hintsOf(annotations),
+    `Arguments: ${schemaText(inputSchema)}`,
+    ...(outputSchema ? [`Structured result: ${schemaText(outputSchema)}`] : []),
+  ];
+  const text = parts.join("\n");
+  const cut = cutText(text, limit);
+  return cut === undefined
+    ? text
+    : `${text.slice(0, cut.headEnd)}\n${GAP}\n${text.slice(cut.tailStart)}\n[${cut.omittedBytes} of ${cut.totalBytes} bytes left out]`;
+}
+
+/** The server's word, which nobody has checked. */
+function hintsOf(annotations: ToolAnnotations): string[] {
+  const hints = [
+    ...(annotations.readOnlyHint ? ["changes nothing"] : []),
+    ...(annotations.destructiveHint ? ["may destroy something"] : []),
+    ...(annotations.idempotentHint ? ["may be repeated"] : []),
+  ];
+  return hints.length === 0 ? [] : [`The server says: ${hints.join(", ")}.`];
+}
+
+function schemaText(schema: JsonObject): string {
+  return visibleJson(cleanSchema(schema));
+}
