@@ -158,6 +158,11 @@ export interface ServerPolicy {
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
+  /**
+   * Where tools that are tools of their own come from when a session starts. `known`: from what is known of the server, if
+   * it was ever listed, and it is connected with the first call; `connection`: it is connected at once.
+   */
+  readonly directFrom: "known" | "connection";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
 }

@@ -14,7 +14,7 @@ export interface ServerPort {
   sample?(server: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
   /** Text of the server, not cleaned. */
   log?(server: string, entry: LogEntry): void;
-  /** The tools of a server were listed again because it said that they have changed. */
+  /** The tools of a server were listed again because it said that they have changed, or are others than were known before. */
   toolsChanged?(server: string): void;
   /** Something odd was mended, dropped or ignored: one clean sentence. */
   notice?(server: string, text: string): void;

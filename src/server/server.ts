@@ -250,7 +250,9 @@ export class Server {
     const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
     if (listing.complete) this.#misfits = this.#findMisfits(listing.items, tools.length);
     this.#listed = { live, tools, complete: listing.complete };
+    const former = this.#catalogue.isFormer ? this.known : undefined;
     this.#catalogue.take(live, listing);
+    if (former !== undefined && this.known !== former) this.#port.toolsChanged?.(this.config.name);
     this.#listingTrouble = undefined;
     return tools;
   }
@@ -280,9 +282,7 @@ export class Server {
   async #refresh(): Promise<void> {
     if (this.#isRefreshed || !this.#catalogue.isFormer) return;
     this.#isRefreshed = true;
-    const former = this.known;
     await this.listTools({}).catch(() => {});
-    if (this.known !== former) this.#port.toolsChanged?.(this.config.name);
   }
 
   /**

@@ -93,7 +93,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
       [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
       [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
       [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
-      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call, doctor, add, .*\)\. See/],
+      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, add, .*\)\. See/],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];
     for (const [args, code, line] of cases) {

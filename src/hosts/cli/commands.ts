@@ -3,18 +3,20 @@ import { add } from "./add.ts";
 import { call } from "./call.ts";
 import type { Command } from "./command.ts";
 import { config } from "./config.ts";
+import { describe } from "./describe.ts";
 import { doctor } from "./doctor.ts";
 import { get } from "./get.ts";
 import { importServers } from "./import.ts";
 import { list } from "./list.ts";
 import { remove } from "./remove.ts";
+import { search } from "./search.ts";
 import { disable, enable } from "./switch.ts";
 import { trust } from "./trust.ts";
 import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
-  ...[list, call, doctor, add, importServers, remove, enable, disable, get, config, validate, trust],
+  ...[list, search, describe, call, doctor, add, importServers, remove, enable, disable, get, config, validate, trust],
 ];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
@@ -31,8 +33,8 @@ ${usages()}
           nothing), --force (replace servers of those names), --as NAME (for one server)
   of add, import, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that),
           or --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
-  of list, call, doctor, config, get: --mcp-config FILE or JSON (any number of times), servers beside the configured ones, which
-          win over them; --strict-mcp-config, no servers but these
+  of list, search, describe, call, doctor, config, get: --mcp-config FILE or JSON (any number of times), servers beside
+          the configured ones, which win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
 settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allowed, from .mcp.json, .pi/mcp.json and

@@ -13,6 +13,7 @@ import { isDirect, mayHaveDirect } from "../../config/tool-filter.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
+import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
@@ -269,7 +270,7 @@ export class PiHost {
     try {
       const [engine, session] = await this.#ready(running);
       if (!isWanted()) return;
-      const tools = (await session.listTools(name)).filter((tool) => isDirect(session.config(name), tool.name));
+      const tools = (await toolsOf(session, name)).filter((tool) => isDirect(session.config(name), tool.name));
       if (!isWanted()) return;
       const direct = engine.directTools(session, name, tools, this.#toolNames);
       for (const { run, ...description } of direct) this.#tools.offer(description, run);
@@ -289,6 +290,13 @@ export class PiHost {
       // The session was replaced.
     }
   }
+}
+
+/** Without connecting where that is not called for: the first call does, and tells if they have changed meanwhile. */
+async function toolsOf(session: McpSession, name: string): Promise<readonly ToolDefinition[]> {
+  const { policy } = session.config(name);
+  const known = policy.directFrom === "known" && !startsWithSession(policy) ? session.knownTools(name) : undefined;
+  return known?.tools ?? session.listTools(name);
 }
 
 /** Those that were not there before; one whose line has moved is no new one. */
