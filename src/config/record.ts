@@ -181,6 +181,8 @@ export interface ServerConfig {
   readonly exposure: "gateway" | "direct";
   /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** A run without a person in front of it ends with an error when this server cannot be used. */
+  readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
   /**
