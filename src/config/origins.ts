@@ -82,6 +82,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "patterns",
     offersRoots: false,
     directFrom: "known",
+    surface: "gateway",
     showTarget: true,
   },
   mcpjson: {
@@ -107,6 +108,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: true,
     directFrom: "known",
+    surface: "gateway",
     showTarget: true,
   },
   acp: {
@@ -132,6 +134,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: false,
     directFrom: "connection",
+    surface: "gateway",
     showTarget: false,
   },
 };

@@ -163,6 +163,11 @@ export interface ServerPolicy {
    * it was ever listed, and it is connected with the first call; `connection`: it is connected at once.
    */
   readonly directFrom: "known" | "connection";
+  /**
+   * By which tools a model reaches the server where its tools are none of their own: `gateway`: `mcp`; `split`: `mcp_load` and
+   * `mcp_call`; `none`: by those that another server brings along.
+   */
+  readonly surface: "gateway" | "split" | "none";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
 }

@@ -1,6 +1,6 @@
 import type { ConfiguredSecret } from "../config/record.ts";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject } from "./json.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 
 /** Members that are words for whoever reads. */

@@ -43,7 +43,7 @@ function names(all: readonly string[]): string {
 }
 
 /** All a server says of a tool, within a limit: what it is for, and the schema of its arguments and of its result. */
-export function describeTool(server: string, tool: ToolDefinition, limit: ResultLimit): string {
+export function describeWhole(server: string, tool: ToolDefinition, limit: ResultLimit): string {
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const parts = [
     `MCP server \`${server}\` tool \`${sanitizeLine(name, 200)}\`${title ? ` (${sanitizeLine(title, 200)})` : ""}:`,

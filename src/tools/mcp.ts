@@ -5,7 +5,7 @@ import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession, RequestOptions } from "../session/session.ts";
 import { callAndPresent, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments } from "./arguments.ts";
-import { describeSearch, describeTool } from "./find.ts";
+import { describeSearch, describeWhole } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
@@ -38,7 +38,11 @@ export async function runMcpTool(session: McpSession, call: ToolCall): Promise<T
         return answer(search(session, args, server), { action, server });
       case "describe": {
         const found = await session.findTool(required("server", server), required("tool", tool), options);
-        return answer(describeTool(server, found, session.config(server).policy.resultLimit), { action, server, tool });
+        return answer(describeWhole(server, found, session.config(server).policy.resultLimit), {
+          action,
+          server,
+          tool,
+        });
       }
       case "list_servers":
         return answer(listServers(session), { action });

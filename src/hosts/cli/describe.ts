@@ -1,4 +1,4 @@
-import { describeTool } from "../../tools/find.ts";
+import { describeWhole } from "../../tools/find.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
@@ -22,7 +22,7 @@ export const describe: Command = {
       const found = await session.findTool(server, tool, options);
       const text = terminal.json
         ? JSON.stringify({ server, tool: toolRow(found) })
-        : describeTool(server, found, NO_LIMIT);
+        : describeWhole(server, found, NO_LIMIT);
       terminal.write(`${text}\n`);
       return EXIT.ok;
     } finally {
