@@ -323,6 +323,33 @@ describe("what is kept", () => {
     expect(server.starts()).toHaveLength(5);
   });
 
+  test("breaks nothing, whatever a damaged file says", async () => {
+    await using home = await temporaryHome();
+    const { server, session } = await sessionWith(home, FILES);
+    await session.listTools("fake");
+    await session.close();
+    const file = join(folderOf(home), filesOf(home)[0] ?? "");
+    const text = readFileSync(file, "utf8");
+    const values = ["null", "[]", "{}", "-1", '"x"', "true", "[[]]", '[null,{"a":[]}]', "1e999"];
+    // Each value in the file, one after the other, is something else.
+    const places = [...text.matchAll(/(?<=:)(?:"[^"]*"|\{\}|true|\d+|\{(?="type")|\[(?="))/g)];
+    expect(places.length).toBeGreaterThan(20);
+    let read = 0;
+    for (const [at, { 0: old, index }] of places.entries()) {
+      const rest = text.slice(index + old.length);
+      const value = values[at % values.length];
+      const joined = old === "{" ? `{"anyOf":${value},` : old === "[" ? `[${value},` : value;
+      writeFileSync(file, `${text.slice(0, index)}${joined}${rest}`);
+      await using next = sessionOf(home);
+      read += (await mcp(next, { action: "search", query: "read a file" })).isError ? 0 : 1;
+      for (const { server: of, tool: found } of next.search("file").found) {
+        expect((await mcp(next, { action: "describe", server: of, tool: found.name })).isError).toBe(false);
+      }
+    }
+    expect(read).toBe(places.length);
+    expect(server.starts()).toHaveLength(1);
+  });
+
   test("is no more than this session's where there is no place to keep it", async () => {
     await using home = await temporaryHome();
     writeFileSync(folderOf(home), "in the way");
