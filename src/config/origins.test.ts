@@ -33,6 +33,7 @@ it("each origin has the defaults of its dialect", () => {
       listLimit: { maxItems: 512, maxPages: 32 },
       redactResults: "patterns",
       surface: "gateway",
+      directFrom: "known",
       showTarget: true,
     },
     mcpjson: {
@@ -65,6 +66,7 @@ it("each origin has the defaults of its dialect", () => {
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
       surface: "gateway",
+      directFrom: "known",
       showTarget: true,
     },
     acp: {
@@ -97,6 +99,7 @@ it("each origin has the defaults of its dialect", () => {
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
       surface: "gateway",
+      directFrom: "connection",
       showTarget: false,
     },
   });

@@ -34,7 +34,7 @@ let home: string;
 let place: string;
 
 beforeEach(() => {
-  home = mkdtempSync(join(tmpdir(), "pi-mcp-catalogue-"));
+  home = mkdtempSync(join(tmpdir(), "catalogue-"));
   place = join(home, "agent", "mcp-catalog");
 });
 
