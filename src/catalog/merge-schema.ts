@@ -1,6 +1,9 @@
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject, stringsOf } from "./json-value.ts";
+import { isObject, shortJson, stringsOf } from "./json-value.ts";
 import { isOfType, statedTypes } from "./schema-types.ts";
+
+/** Values that are alike so far count as one. */
+const MAX_VALUE_CHARS = 10_000;
 
 /**
  * One schema for what has to fit both: `allOf`, or a branch of a union with what stands beside it. Where two keywords
@@ -61,7 +64,7 @@ function mergeTypes(first: JsonObject, second: JsonObject): unknown {
 }
 
 function mergeValues(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
-  const texts = new Set(b.map((value) => JSON.stringify(value)));
-  const both = a.filter((value) => texts.has(JSON.stringify(value)));
+  const texts = new Set(b.map((value) => shortJson(value, MAX_VALUE_CHARS)));
+  const both = a.filter((value) => texts.has(shortJson(value, MAX_VALUE_CHARS)));
   return both.length === 0 ? a : both;
 }

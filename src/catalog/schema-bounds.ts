@@ -1,7 +1,10 @@
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject } from "./json-value.ts";
+import { isObject, shortJson } from "./json-value.ts";
 import { MAX_REPEAT_COUNT } from "./provider-limits.ts";
 import type { JsonType } from "./schema-types.ts";
+
+/** Schemas that are alike so far count as one kind. */
+const MAX_KIND_CHARS = 10_000;
 
 /** A list that says what stands at each place. Providers know lists of one kind of item only. */
 export function tupleOf(schema: JsonObject): { items: JsonObject; count: number } | undefined {
@@ -9,7 +12,7 @@ export function tupleOf(schema: JsonObject): { items: JsonObject; count: number 
   if (places === undefined || places.length === 0) return undefined;
   const rest = Array.isArray(schema.prefixItems) ? schema.items : schema.additionalItems;
   const kinds = isObject(rest) ? [...places, rest] : places;
-  const distinct = new Map(kinds.map((kind) => [JSON.stringify(kind), kind]));
+  const distinct = new Map(kinds.map((kind) => [shortJson(kind, MAX_KIND_CHARS), kind]));
   return { items: { anyOf: [...distinct.values()] }, count: places.length };
 }
 

@@ -14,6 +14,8 @@ import {
 /** Work in all, whatever becomes of it: unions of unions are tried out and thrown away. */
 const MAX_STEPS = 20_000;
 const MAX_BRANCHES = 12;
+/** Of unions inside unions. */
+const MAX_UNION_DEPTH = 32;
 /** Of `allOf` inside `allOf`. */
 const MAX_ALL_OF = 8;
 
@@ -46,8 +48,8 @@ export class SchemaBranches {
   }
 
   /** A schema taken apart: each branch has one type and is no union, no reference and no `allOf`. Without `null`. */
-  find(schema: unknown, refs: readonly string[]): readonly Branch[] {
-    if (schema === false || ++this.#steps > MAX_STEPS) return [];
+  find(schema: unknown, refs: readonly string[], depth = 0): readonly Branch[] {
+    if (schema === false || depth > MAX_UNION_DEPTH || ++this.#steps > MAX_STEPS) return [];
     const { found, refs: through } = this.#dereference(isObject(schema) ? schema : ANY, refs);
     const whole = this.#withoutAllOf(found, through);
     const { anyOf, oneOf, ...rest } = whole.schema;
@@ -57,7 +59,7 @@ export class SchemaBranches {
       if (branch === false) return [];
       const target = this.#dereference(isObject(branch) ? branch : {}, whole.refs);
       const own = this.#withoutAllOf(target.found, target.refs);
-      return this.find(mergeBranch(own.schema, rest), own.refs);
+      return this.find(mergeBranch(own.schema, rest), own.refs, depth + 1);
     });
     return branches.length <= MAX_BRANCHES ? branches : firstOfEachType(branches);
   }
@@ -65,7 +67,7 @@ export class SchemaBranches {
   #dereference(schema: JsonObject, refs: readonly string[]): { found: JsonObject; refs: readonly string[] } {
     let found = schema;
     let through = refs;
-    while (typeof found.$ref === "string") {
+    while (typeof found.$ref === "string" && ++this.#steps <= MAX_STEPS) {
       const { $ref: ref, ...beside } = found;
       const target = this.#resolve(ref);
       if (target === false) return { found: { enum: [] }, refs: through };
@@ -99,14 +101,14 @@ export class SchemaBranches {
   }
 
   /** Whether `null` fits: then the property may be left out here, and `null` is sent where the server demands it. */
-  takesNull(schema: unknown, refs: readonly string[]): boolean {
-    if (!isObject(schema) || ++this.#steps > MAX_STEPS || refs.length > 32) return false;
+  takesNull(schema: unknown, refs: readonly string[], depth = 0): boolean {
+    if (!isObject(schema) || depth > MAX_UNION_DEPTH || ++this.#steps > MAX_STEPS) return false;
     const { found, refs: through } = this.#dereference(schema, refs);
     if (found.nullable === true || found.const === null) return true;
     if (Array.isArray(found.enum)) return found.enum.includes(null);
     if (statedTypes(found)?.includes("null")) return true;
     const union = [found.anyOf, found.oneOf].find(Array.isArray) as unknown[] | undefined;
-    return union?.slice(0, MAX_BRANCHES).some((branch) => this.takesNull(branch, through)) ?? false;
+    return union?.slice(0, MAX_BRANCHES).some((branch) => this.takesNull(branch, through, depth + 1)) ?? false;
   }
 }
 
