@@ -7,6 +7,7 @@ import { argumentCheck } from "../../src/catalog/argument-check.ts";
 import { nearestCall } from "../../src/catalog/expected-parameters.ts";
 import { providerSchema } from "../../src/catalog/provider-schema.ts";
 import { repairArguments } from "../../src/catalog/repair.ts";
+import { MCP_TOOL } from "../../src/tools/mcp-description.ts";
 import { CORPUS } from "./corpus.ts";
 import { breaches, PROVIDERS, type Schema } from "./providers.ts";
 import { randomSchema } from "./random-schema.ts";
@@ -37,6 +38,12 @@ describe.each(PROVIDERS)("$name takes every schema of the corpus", (provider) =>
   test.each(CORPUS)("$name", ({ schema }) => {
     expect(breaches(provider, providerSchema(schema).schema as Schema)).toEqual([]);
   });
+});
+
+test("our own tool is one that every provider takes", () => {
+  const parameters = MCP_TOOL.parameters as Schema;
+  expect(PROVIDERS.flatMap((provider) => breaches(provider, parameters))).toEqual([]);
+  expect(providerSchema(parameters)).toEqual({ schema: parameters, notes: [] });
 });
 
 test("the validators of the providers refuse what each provider is known to refuse", () => {
@@ -128,26 +135,29 @@ test("any arguments against any schema are repaired without an exception, and wh
 const REAL = process.env.PI_MCP_TOOL_SCHEMAS ?? "";
 
 // A file of real tools (`[{name, inputSchema}, …]`) is large and not ours to pass on; without one the corpus stands alone.
-describe.runIf(existsSync(REAL))("tools of real servers, from PI_MCP_TOOL_SCHEMAS", () => {
-  const tools = existsSync(REAL)
-    ? (JSON.parse(readFileSync(REAL, "utf8")) as { name: string; inputSchema: Schema }[])
-    : [];
+describe.runIf(existsSync(REAL))(
+  "tools of real servers (skipped unless PI_MCP_TOOL_SCHEMAS names a file of them)",
+  () => {
+    const tools = existsSync(REAL)
+      ? (JSON.parse(readFileSync(REAL, "utf8")) as { name: string; inputSchema: Schema }[])
+      : [];
 
-  test.each(PROVIDERS)("$name takes them all", (provider) => {
-    const refused = tools.flatMap(({ name, inputSchema }) =>
-      breaches(provider, providerSchema(inputSchema).schema as Schema).map((breach) => `${name}: ${breach}`),
-    );
-    expect(refused).toEqual([]);
-  });
+    test.each(PROVIDERS)("$name takes them all", (provider) => {
+      const refused = tools.flatMap(({ name, inputSchema }) =>
+        breaches(provider, providerSchema(inputSchema).schema as Schema).map((breach) => `${name}: ${breach}`),
+      );
+      expect(refused).toEqual([]);
+    });
 
-  test("a call that the original takes fits what is shown, and goes through untouched", async () => {
-    for (const { name, inputSchema } of tools) {
-      const check = await argumentCheck(inputSchema);
-      const near = check && nearestCall({}, check);
-      expect([name, near === undefined]).toEqual([name, false]);
-      const call = JSON.parse(near ?? "{}") as Schema;
-      expect([name, validity(providerSchema(inputSchema).schema as Schema)?.(call)]).toEqual([name, true]);
-      if (check) expect(repairArguments(call, check).args).toEqual(call);
-    }
-  });
-});
+    test("a call that the original takes fits what is shown, and goes through untouched", async () => {
+      for (const { name, inputSchema } of tools) {
+        const check = await argumentCheck(inputSchema);
+        const near = check && nearestCall({}, check);
+        expect([name, near === undefined]).toEqual([name, false]);
+        const call = JSON.parse(near ?? "{}") as Schema;
+        expect([name, validity(providerSchema(inputSchema).schema as Schema)?.(call)]).toEqual([name, true]);
+        if (check) expect(repairArguments(call, check).args).toEqual(call);
+      }
+    });
+  },
+);
