@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { describe, expect, it } from "vitest";
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import { brief, documentOf } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { ORIGINS } from "./origins.ts";
@@ -283,6 +284,33 @@ describe("the policy", () => {
     expect(policyOf({ protocolVersion: "2025-06-18" }, "settings").policy?.protocolVersion).toBe("2025-06-18");
     expect(refusal({ command: "x", protocolVersion: "latest" })).toMatch(/must be "auto" or the date of a revision/);
   });
+
+  it("warns about a revision nobody knows, and names those there are", () => {
+    for (const protocolVersion of ["auto", ...MODERN_VERSIONS, ...LEGACY_VERSIONS]) {
+      expect(policyOf({ protocolVersion }).problems).toEqual([]);
+    }
+    const { policy, problems } = policyOf({ protocolVersion: "2025-06-17" });
+    expect(policy?.protocolVersion).toBe("2025-06-17");
+    expect(problems).toEqual([
+      expect.stringMatching(
+        / warning .*"2025-06-17", which is no revision .* Known are "auto", 2026-07-28, 2025-11-25, .*2024-10-07\.$/,
+      ),
+    ]);
+  });
+
+  it("goes with the names of the fields that set the limits", () => {
+    const fields = (entry: object) => read({ command: "x", ...entry }).server?.limitFields;
+    expect(fields({})).toBeUndefined();
+    expect(fields({ requestTimeoutMs: 500 })).toEqual({ start: "requestTimeoutMs", call: "requestTimeoutMs" });
+    expect(fields({ requestTimeoutMs: 500, timeout: 2 })).toEqual({ start: "requestTimeoutMs", call: "timeout" });
+    expect(fields({ timeout: 2, tool_timeout_sec: 3, startup_timeout_sec: 4 })).toEqual({
+      start: "startup_timeout_sec",
+      call: "tool_timeout_sec",
+    });
+    expect(fields({ timeout: 2 })).toEqual({ call: "timeout" });
+    // What is not used sets nothing.
+    expect(fields({ requestTimeoutMs: 30 })).toBeUndefined();
+  });
 });
 
 describe("the exposure", () => {
@@ -301,4 +329,52 @@ describe("the exposure", () => {
     expect(server?.exposure).toBe("gateway");
     expect(problems).toEqual([expect.stringMatching(/ warning .*"gateway" or "direct"/)]);
   });
+});
+
+describe("a server that may have to be fetched first", () => {
+  const start = (entry: object, origin?: Origin) => read(entry, origin).server?.policy.startTimeoutMs;
+  const npx = { command: "npx", args: ["-y", "x"] };
+
+  it("has a minute to start, and as long as others for a call", () => {
+    for (const origin of ["settings", "mcpjson"] as const) {
+      expect([start(npx, origin), start({ command: "node" }, origin)]).toEqual([60_000, 30_000]);
+    }
+    expect(read(npx).server?.policy.callTimeoutMs).toBe(30_000);
+  });
+
+  it("has the limit its entry sets, however that is called", () => {
+    expect(start({ ...npx, requestTimeoutMs: 5_000 })).toBe(5_000);
+    expect(start({ ...npx, startup_timeout_sec: 90 })).toBe(90_000);
+  });
+});
+
+describe("where stderr goes", () => {
+  const stderr = (more: object, origin?: Origin) => read({ command: "x", ...more }, origin).server?.policy.stderr;
+
+  it("is what the entry says, else what `debug` says, else the origin's", () => {
+    expect([stderr({}), stderr({}, "acp")]).toEqual(["ring", "file"]);
+    expect([stderr({ stderr: "file" }), stderr({ debug: true }), stderr({ debug: false })]).toEqual([
+      "file",
+      "show",
+      "ring",
+    ]);
+    expect(stderr({ debug: true, stderr: "ring" })).toBe("ring");
+  });
+
+  it("is not decided by what is no answer, which is said", () => {
+    expect(read({ command: "x", debug: "yes" })).toMatchObject({
+      server: { policy: { stderr: "ring" } },
+      problems: [expect.stringContaining('"debug" should be true or false; it is not used.')],
+    });
+    expect(read({ command: "x", stderr: "loud" }).problems).toEqual([
+      expect.stringContaining('"stderr" must be one of "ring", "file", "show".'),
+    ]);
+  });
+});
+
+it("npx is looked through by default in an mcp.json alone, and where an entry says so", () => {
+  const resolves = (more: object, origin?: Origin) =>
+    read({ command: "npx", ...more }, origin).server?.policy.resolveNpx;
+  expect([resolves({}), resolves({}, "settings"), resolves({}, "acp")]).toEqual([true, false, false]);
+  expect([resolves({ resolveNpx: false }), resolves({ resolveNpx: true }, "settings")]).toEqual([false, true]);
 });

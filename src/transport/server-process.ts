@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { messageOf } from "../error.ts";
+import { messageOf, STDOUT_HEADING } from "../error.ts";
 import { endTree, type Grace, hasExited, type SpawnOptions, spawnTree } from "./process-tree.ts";
 import { createMessageReader, type ReaderEvents } from "./reader.ts";
 import { TailBuffer } from "./tail-buffer.ts";
@@ -13,6 +13,8 @@ const DRAIN_MS = 100;
 export interface ProcessEvents extends Omit<ReaderEvents, "noise"> {
   /** Noise stood before a message; told once. */
   notice(text: string): void;
+  /** What it writes to stderr, as it comes. */
+  stderr?: ((chunk: Buffer) => void) | undefined;
 }
 
 /**
@@ -114,7 +116,7 @@ export class ServerProcess {
 
   /** The end of stderr, then what was odd on stdout. */
   diagnostics(): string {
-    const noise = this.#noise.texts === 0 ? "" : this.#noiseText();
+    const noise = this.#noise.texts === 0 ? "" : `${STDOUT_HEADING}\n${this.#noiseText()}`;
     return [this.#stderr.toString().trim(), noise].filter((text) => text !== "").join("\n");
   }
 
@@ -145,7 +147,10 @@ export class ServerProcess {
     );
     stdout?.on("data", (chunk: Buffer) => reader.push(chunk));
     stdout?.on("end", () => reader.end());
-    stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+    stderr?.on("data", (chunk: Buffer) => {
+      this.#stderr.push(chunk);
+      this.#events.stderr?.(chunk);
+    });
     // A broken pipe is told by the exit that follows, or by the write that failed.
     for (const stream of [stdin, stdout, stderr]) stream?.on("error", () => {});
   }

@@ -14,14 +14,14 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "adapter-imports.json": [],
   "adapter-lifecycles.json": [
-    "eager = stdio a",
+    "eager = stdio a only x",
     "flat = stdio a",
     "nested = stdio a",
     "wrong = stdio a",
-    '6:45 warning Server "wrong": "lifecycle" should be "lazy", "eager" or "keep-alive".',
+    '6:45 warning Server "wrong": "lifecycle" should be one of "lazy", "eager", "keep-alive", "lazy-keep-alive"; "lazy" is used.',
   ],
   "adapter-stdio.json": [
-    'browser = stdio npx ["-y","example-browser@latest"] safe start 120000 call 120000',
+    'browser = stdio npx ["-y","example-browser@latest"] direct open,click only open*,click without evaluate safe start 120000 call 120000',
     "database = stdio db-server direct",
   ],
   "backslash-n.json": ['1:37 error Server "a": "command" holds a control character; write a backslash twice ("\\\\").'],
@@ -60,18 +60,18 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '5:69 warning Server "events": "headersHelper" has no effect here; set variables and name them in "headers".',
   ],
   "claude-desktop.json": [
-    'memory = stdio C:\\Program Files\\nodejs\\npx.cmd ["-y","example-memory"] {"APPDATA":"C:\\\\Users\\\\me"}',
+    'memory = stdio C:\\Program Files\\nodejs\\npx.cmd ["-y","example-memory"] {"APPDATA":"C:\\\\Users\\\\me"} start 60000',
   ],
   "cline.json": [
     "remote = http https://r.example/mcp",
     'weather = stdio node ["/srv/weather.js"] {"KEY":"k"} call 60000',
   ],
   "codex.toml": [
-    'files = stdio npx ["-y","example-files"] {"ROOT":"/srv"} start 20000 call 45500',
+    'files = stdio npx ["-y","example-files"] {"ROOT":"/srv"} only read without write start 20000 call 45500',
     'remote = http https://codex.example/mcp {"X-Region":"eu","X-Team":"${TEAM}","Authorization":"Bearer ${CODEX_TOKEN}"}',
   ],
   "command-array.json": [
-    'a = stdio npx ["-y","x","z"]',
+    'a = stdio npx ["-y","x","z"] start 60000',
     '3:21 error Server "b": "command" names no program.',
     '4:27 error Server "c": "command[1]" must be a string, not a number.',
     '5:21 error Server "d": "command" names no program.',
@@ -107,7 +107,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "gemini.json": [
     "both = http https://g.example/sse",
-    'http = http https://g.example/mcp {"A":"b"} call 5000',
+    'http = http https://g.example/mcp {"A":"b"} only a without b call 5000',
     'py = stdio python ["-m","server","--port","8080"] {"DB":"$DB_URL"} in ./servers',
     '3:137 warning Server "py": "timeout" is in seconds, and more than an hour is not used; write "tool_timeout_sec" for that, or "requestTimeoutMs" for milliseconds.',
     '5:15 warning Server "both": "httpUrl" is not used, because "url" is there as well.',
@@ -227,15 +227,13 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "notes.json": ["a = stdio x"],
   "only-comment.jsonc": [],
   "opencode-entries.jsonc": [
-    'local = stdio bunx ["example","--x"] {"K":"{env:MY_KEY}"}',
+    'local = stdio bunx ["example","--x"] {"K":"{env:MY_KEY}"} start 60000',
     'remote = http {env:BASE}/mcp {"Authorization":"Bearer {env:KEY}"}',
   ],
   "opencode-own-file.json": ['1:3 warning This file has no "mcpServers", under which servers stand.'],
   "pi-command-values.json": [
     'vault = stdio vault-server {"TOKEN":"!pass show hunter2","SHOUT":"$!hello","ALSO":"!!hello"}',
-    'web = http https://web.example/mcp {"Authorization":"!security find hunter2"}',
-    '5:25 warning Server "vault": the value of "TOKEN" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
-    '7:63 warning Server "web": the value of "bearerToken" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
+    "web = http https://web.example/mcp token of security find hunter2",
   ],
   "pi-http.json": [
     "deferred = http https://later.example/mcp",
@@ -243,19 +241,20 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "pi-oauth.json": ["open = http https://open.example/mcp", "tracker = http https://tracker.example/mcp"],
   "pi-stdio.json": [
-    'filesystem = stdio npx ["-y","example-files","~/notes"] {"TOKEN":"$FILES_TOKEN","PRICE":"$$5"} in ~/work call 90000',
+    'filesystem = stdio npx ["-y","example-files","~/notes"] {"TOKEN":"$FILES_TOKEN","PRICE":"$$5"} in ~/work start 60000 call 90000',
   ],
   "roo.json": [
     'old = sse https://s.example/sse {"Authorization":"Bearer x"}',
     "stream = http https://s.example/mcp",
-    "tool = stdio tool in /srv",
+    "tool = stdio tool in /srv without x",
   ],
   "root-array.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
   "root-null.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
   "root-text.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
   "settings-array.json": [
     "events = sse https://events.example/sse",
-    'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"}',
+    'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"} start 60000',
+    `5:136 warning Server "my-tools": the value of "X" in "env" begins with "!", which means a command in an mcp.json alone; here it is sent as it is. Name a variable instead ("\${NAME}").`,
   ],
   "settings-duplicates.json": [
     "a = stdio first",
@@ -326,7 +325,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "unclosed.json": ["2:1 error This file is not used because of a mistake in its syntax: a closing } is missing."],
   "utf-16.json": ["ä = stdio x"],
   "values.json": ['a = stdio x {"N":"1.10","B":"true","E":"","L":"debug"}'],
-  "vscode-entries.jsonc": ['fetch = stdio uvx ["example-fetch"]'],
+  "vscode-entries.jsonc": ['fetch = stdio uvx ["example-fetch"] start 60000'],
   "vscode-servers.json": ['3:3 warning "servers" is not read; servers stand under "mcpServers".'],
   "white-space.json": [
     'a = http https://w.example/mcp {"A":"b"}',
@@ -335,7 +334,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '1:84 warning Server "a": white space around the name "A" in "headers" was ignored.',
     '1:84 warning Server "a": white space around the header "A" was ignored.',
   ],
-  "windsurf.json": ['figma = http https://figma.example/mcp {"X-Key":"$FIGMA"}'],
+  "windsurf.json": ['figma = http https://figma.example/mcp {"X-Key":"$FIGMA"} without export'],
   "wrong-types.json": [
     "good = stdio x",
     "tolerated = stdio x",
@@ -350,7 +349,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '8:56 error Server "headers": "headers" must be an object of strings, not a string.',
     '9:45 error Server "disabled": "disabled" must be true or false, not a string.',
     '10:43 error Server "timeout": "timeout" must be a number, not a string.',
-    '11:49 warning Server "tolerated": "idleTimeout" should not be a string; it has no effect.',
+    '11:49 warning Server "tolerated": "idleTimeout" should be a number, 0 for never; it is not used.',
     '11:71 warning Server "tolerated": "toolExposure" should not be an array; it has no effect.',
     '11:84 warning Server "tolerated": "oauth" should not be a number; it has no effect.',
   ],

@@ -16,7 +16,8 @@ export interface JoinOptions {
 /** Our client at one server, through the product's own transports, with the usual policy and nothing above it. */
 export function join(target: ServerTarget, options: JoinOptions): Promise<McpConnection> {
   const { protocolVersion, handlers, env = process.env, cwd = process.cwd() } = options;
-  const open = (flavor: "usual" | "sse") => createTransport(target, flavor, ORIGINS.mcpjson, { env, cwd });
+  const open = (flavor: "usual" | "sse") =>
+    createTransport(target, flavor, { name: "peer", policy: ORIGINS.mcpjson }, { env, cwd });
   return connect(open, {
     protocolVersion,
     handlers,
