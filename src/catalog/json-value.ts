@@ -1,6 +1,6 @@
 import type { JsonObject } from "../protocol/types.ts";
 
-export function isObject(value: unknown): value is JsonObject {
+export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

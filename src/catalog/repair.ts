@@ -1,6 +1,6 @@
 import type { JsonObject } from "../protocol/types.ts";
 import type { ArgumentCheck } from "./argument-check.ts";
-import { isObject, stringsOf } from "./json-value.ts";
+import { isJsonObject, stringsOf } from "./json-value.ts";
 import { nameBehind } from "./property-names.ts";
 import { isOfType, type JsonType, statedTypes, typeOfValue } from "./schema-types.ts";
 
@@ -35,12 +35,12 @@ export function repairArguments(args: JsonObject, check: ArgumentCheck): Repaire
   if (unwrapped !== undefined) {
     const inner = new Repairer(check);
     const mended = inner.value(inner.names(unwrapped.inner, check.schema, 0), check.schema, "", 0);
-    if (isObject(mended) && check.accepts(mended)) {
+    if (isJsonObject(mended) && check.accepts(mended)) {
       return { args: mended, repairs: [`arguments taken out of \`${unwrapped.key}\``, ...inner.repairs] };
     }
   }
   const mended = repairer.value(named, check.schema, "", 0);
-  return isObject(mended) ? { args: mended, repairs: repairer.repairs } : { args, repairs: [] };
+  return isJsonObject(mended) ? { args: mended, repairs: repairer.repairs } : { args, repairs: [] };
 }
 
 class Repairer {
@@ -60,11 +60,11 @@ class Repairer {
   names(value: unknown, part: unknown, depth: number): unknown {
     if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return value;
     const found = this.#check.follow(part);
-    if (!isObject(found)) return value;
+    if (!isJsonObject(found)) return value;
     let named: unknown = value;
     if (Array.isArray(named)) {
-      if (isObject(found.items)) named = mapKeepingSame(named, (item) => this.names(item, found.items, depth + 1));
-    } else if (isObject(named) && isObject(found.properties)) {
+      if (isJsonObject(found.items)) named = mapKeepingSame(named, (item) => this.names(item, found.items, depth + 1));
+    } else if (isJsonObject(named) && isJsonObject(found.properties)) {
       named = this.#namedObject(named, found.properties, depth);
     }
     for (const branch of [...listOf(found.allOf), ...listOf(found.anyOf), ...listOf(found.oneOf)]) {
@@ -85,13 +85,13 @@ class Repairer {
   value(value: unknown, part: unknown, path: string, depth: number): unknown {
     if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS || this.#check.accepts(value, part)) return value;
     const found = this.#check.follow(part);
-    if (!isObject(found)) return value;
+    if (!isJsonObject(found)) return value;
     const chosen = this.#fromUnion(value, found, path, depth);
     if (chosen !== undefined) return chosen.value;
     let mended = value;
     for (const sub of listOf(found.allOf)) mended = this.value(mended, sub, path, depth + 1);
     mended = this.#converted(mended, found, path, depth);
-    if (isObject(mended)) return this.#object(mended, found, path, depth);
+    if (isJsonObject(mended)) return this.#object(mended, found, path, depth);
     return Array.isArray(mended) ? this.#array(mended, found, path, depth) : mended;
   }
 
@@ -120,7 +120,7 @@ class Repairer {
     }
     if (types.includes("array") && value !== null) {
       const before = this.#repairs;
-      const list = [isObject(part.items) ? this.value(value, part.items, path, depth + 1) : value];
+      const list = [isJsonObject(part.items) ? this.value(value, part.items, path, depth + 1) : value];
       if (this.#check.accepts(list, part)) return this.#note(path, "put into a list", list);
       this.#repairs = before;
     }
@@ -128,9 +128,9 @@ class Repairer {
   }
 
   #object(value: JsonObject, part: JsonObject, path: string, depth: number): JsonObject {
-    const properties = isObject(part.properties) ? part.properties : {};
+    const properties = isJsonObject(part.properties) ? part.properties : {};
     const required = stringsOf(part.required);
-    const others = isObject(part.additionalProperties) ? part.additionalProperties : undefined;
+    const others = isJsonObject(part.additionalProperties) ? part.additionalProperties : undefined;
     const mended = changed(value, (key, item) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : others;
       if (own === undefined) return [key, item];
@@ -157,7 +157,7 @@ class Repairer {
   /** Whether the schema names `null`, and not just takes everything. */
   #demandsNull(part: unknown, depth = 0): boolean {
     const found = this.#check.follow(part);
-    if (!isObject(found) || depth > 4) return false;
+    if (!isJsonObject(found) || depth > 4) return false;
     if (found.const === null || (Array.isArray(found.enum) && found.enum.includes(null))) return true;
     if (statedTypes(found)?.includes("null")) return true;
     return [...listOf(found.anyOf), ...listOf(found.oneOf)].some((branch) => this.#demandsNull(branch, depth + 1));
@@ -172,10 +172,10 @@ class Repairer {
 function unwrap(args: JsonObject, { schema }: ArgumentCheck): { key: string; inner: JsonObject } | undefined {
   const [key, ...more] = Object.keys(args);
   if (key === undefined || more.length > 0 || !WRAPPERS.has(key)) return undefined;
-  if (isObject(schema.properties) && Object.hasOwn(schema.properties, key)) return undefined;
+  if (isJsonObject(schema.properties) && Object.hasOwn(schema.properties, key)) return undefined;
   const value = args[key];
   const inner = typeof value === "string" ? readText(value, ["object"]) : value;
-  return isObject(inner) ? { key, inner } : undefined;
+  return isJsonObject(inner) ? { key, inner } : undefined;
 }
 
 /** The value a text stands for, if it is one of a wanted type and nothing is lost by reading it. */

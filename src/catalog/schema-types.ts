@@ -1,5 +1,6 @@
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject } from "./json-value.ts";
+import { isJsonObject } from "./json-value.ts";
+import { resolveLocal } from "./local-reference.ts";
 
 export type JsonType = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
 
@@ -71,7 +72,7 @@ export function createResolver(root: JsonObject): ResolveRef {
   let nodes = 0;
   const collect = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null || depth > MAX_ANCHOR_DEPTH || ++nodes > MAX_ANCHOR_NODES) return;
-    if (isObject(value)) {
+    if (isJsonObject(value)) {
       for (const keyword of ["$anchor", "$dynamicAnchor"]) {
         const name = value[keyword];
         if (typeof name === "string" && !anchors.has(`#${name}`)) anchors.set(`#${name}`, value);
@@ -84,33 +85,13 @@ export function createResolver(root: JsonObject): ResolveRef {
     for (const item of Object.values(value)) collect(item, depth + 1);
   };
   return (ref) => {
-    if (ref === "#") return root;
-    if (ref.startsWith("#/")) return byPointer(root, ref.slice(2));
+    if (ref === "#" || ref.startsWith("#/")) return resolveLocal(ref, root);
     if (nodes === 0) collect(root, 0);
     const hash = ref.indexOf("#");
     if (hash <= 0) return anchors.get(ref);
     const base = anchors.get(ref.slice(0, hash));
     const rest = ref.slice(hash);
-    if (rest === "#") return base;
-    return rest.startsWith("#/") ? byPointer(base, rest.slice(2)) : anchors.get(rest);
+    if (rest !== "#" && !rest.startsWith("#/")) return anchors.get(rest);
+    return isJsonObject(base) ? resolveLocal(rest, base) : undefined;
   };
-}
-
-/** RFC 6901, in a fragment: percent-encoded, then `~1` for `/` and `~0` for `~`. */
-function byPointer(root: unknown, pointer: string): unknown {
-  let at = root;
-  for (const part of pointer.split("/")) {
-    if (typeof at !== "object" || at === null) return undefined;
-    const name = decodePercent(part).replaceAll("~1", "/").replaceAll("~0", "~");
-    at = Object.hasOwn(at, name) ? (at as Record<string, unknown>)[name] : undefined;
-  }
-  return at;
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject, shortJson } from "./json-value.ts";
+import { isJsonObject, shortJson } from "./json-value.ts";
 import { isOfType, type JsonType, typeOfValue } from "./schema-types.ts";
 
 /** Of a value in words. */
@@ -51,13 +51,13 @@ export function valuesInWords(values: readonly unknown[]): string {
 export function otherFieldsInWords(schema: JsonObject): readonly string[] {
   const { additionalProperties: others, patternProperties, properties } = schema;
   const words: string[] = [];
-  if (isObject(patternProperties)) {
+  if (isJsonObject(patternProperties)) {
     const patterns = Object.keys(patternProperties).filter((pattern) => pattern.length <= PATTERN_CHARS);
     if (patterns.length > 0) words.push(`further fields named like ${patterns.slice(0, 3).join(" or ")}`);
   }
-  const hasProperties = isObject(properties) && Object.keys(properties).length > 0;
-  if (isObject(others) && typeof others.type === "string") words.push(`any further fields, each a ${others.type}`);
-  else if ((others === true || isObject(others)) && !hasProperties && words.length === 0) words.push("any fields");
+  const hasProperties = isJsonObject(properties) && Object.keys(properties).length > 0;
+  if (isJsonObject(others) && typeof others.type === "string") words.push(`any further fields, each a ${others.type}`);
+  else if ((others === true || isJsonObject(others)) && !hasProperties && words.length === 0) words.push("any fields");
   return words;
 }
 

@@ -1,5 +1,6 @@
 import type { JsonObject, ToolDefinition } from "../protocol/types.ts";
-import { isJsonObject, resolveLocal } from "./local-reference.ts";
+import { isJsonObject } from "./json-value.ts";
+import { resolveLocal } from "./local-reference.ts";
 
 export interface SignatureOptions {
   /** At most so many characters (UTF-16 units) in all; at least 80 are always allowed. 500 unless given. */

@@ -31,6 +31,9 @@ function validity(schema: Schema): ((value: unknown) => boolean | undefined) | u
   }
 }
 
+/** Of each property. */
+const RUNS = Number(process.env.PI_MCP_TOOL_SCHEMA_RUNS ?? 150);
+
 /** What an ordinary validator does not come back from. */
 const ENDLESS = new Set(["a pattern that never ends", "references that double forty times"]);
 
@@ -109,7 +112,7 @@ test("any schema at all becomes one that every provider takes, and that is its o
       expect(providerSchema(once).schema).toEqual(once);
       expect(JSON.stringify(once).length).toBeLessThan(200_000);
     }),
-    { numRuns: 150 },
+    { numRuns: RUNS },
   );
 });
 
@@ -125,10 +128,10 @@ test("any arguments against any schema are repaired without an exception, and wh
         if (check.accepts(args) && !JSON.stringify(schema).includes('"$d"')) expect(mended).toEqual(args);
         expect(repairArguments(mended, check).args).toEqual(mended);
         // What another validator takes is never refused here.
-        if (validity(schema)?.(args)) expect(check.problems(args)).toEqual([]);
+        if (check.problems(args).length > 0) expect(validity(schema)?.(args)).not.toBe(true);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: RUNS },
   );
 });
 

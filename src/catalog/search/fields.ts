@@ -1,5 +1,6 @@
 import type { JsonObject, ToolDefinition } from "../../protocol/types.ts";
-import { isJsonObject, resolveLocal } from "../local-reference.ts";
+import { isJsonObject } from "../json-value.ts";
+import { resolveLocal } from "../local-reference.ts";
 
 /** A server as far as searching its tools needs it. */
 export interface ServerFacts {
