@@ -12,10 +12,10 @@ const HASH_DIGITS = 8;
  * is one nobody may use: whoever copies arguments by assignment would lose it.
  */
 export function shownNames(names: readonly string[]): ReadonlyMap<string, string> {
-  const taken = new Set(names.filter(isAccepted));
+  const taken = new Set(names.filter(isShownAsIs));
   const shown = new Map<string, string>();
   for (const name of names) {
-    if (isAccepted(name)) {
+    if (isShownAsIs(name)) {
       shown.set(name, name);
       continue;
     }
@@ -30,10 +30,11 @@ export function shownNames(names: readonly string[]): ReadonlyMap<string, string
 
 /** The property that was shown to a model under this name; its own name goes first, so ask only where no property has it. */
 export function nameBehind(shown: string, names: readonly string[]): string | undefined {
-  return names.find((name) => !isAccepted(name) && candidates(name).includes(shown));
+  return names.find((name) => !isShownAsIs(name) && candidates(name).includes(shown));
 }
 
-function isAccepted(name: string): boolean {
+/** Whether every provider takes the name. */
+export function isShownAsIs(name: string): boolean {
   return ACCEPTED.test(name) && name !== "__proto__";
 }
 

@@ -122,6 +122,20 @@ test("ends with arguments and schemas that have no end", async () => {
   expect((await repaired(wide, list)).args).toMatchObject({ n: 1 });
 });
 
+test("long lists beside a wrong value do not keep it from being mended", async () => {
+  const list = Array.from({ length: 5_000 }, (_, n) => ({ n }));
+  const schema = {
+    type: "object",
+    properties: {
+      list: { type: "array", items: { type: "object", properties: { n: { type: "integer" } } } },
+      limit: { type: "integer" },
+    },
+  };
+  const { args, repairs } = await repaired({ list, limit: "5" }, schema);
+  expect(repairs).toEqual(["limit: read as integer"]);
+  expect(args.list).toBe(list);
+});
+
 test("a property named as the prototype stays a property", async () => {
   const schema = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"integer"}}}') as JsonObject;
   const { args } = await repaired(JSON.parse('{"__proto__":"5"}') as JsonObject, schema);

@@ -1,7 +1,7 @@
 import type { JsonObject } from "../protocol/types.ts";
 import type { ArgumentCheck } from "./argument-check.ts";
 import { isJsonObject, stringsOf } from "./json-value.ts";
-import { nameBehind } from "./property-names.ts";
+import { isShownAsIs, nameBehind } from "./property-names.ts";
 import { isOfType, type JsonType, statedTypes, typeOfValue } from "./schema-types.ts";
 
 export interface RepairedArguments {
@@ -12,8 +12,11 @@ export interface RepairedArguments {
 
 /** Of values looked at; arguments of an honest call have fewer that are wrong. */
 const MAX_STEPS = 2_000;
+/** Of values looked at for names; all of them, where any name differs. */
+const MAX_NAMED = 50_000;
 const MAX_DEPTH = 24;
 const MAX_BRANCHES = 12;
+const MAX_SCHEMA_DEPTH = 400;
 /** Longer texts are data, whatever they look like. */
 const MAX_JSON_CHARS = 1_000_000;
 
@@ -29,12 +32,12 @@ const WRAPPERS: ReadonlySet<string> = new Set(["arguments", "args", "input", "pa
  */
 export function repairArguments(args: JsonObject, check: ArgumentCheck): RepairedArguments {
   const repairer = new Repairer(check);
-  const named = repairer.names(args, check.schema, 0) as JsonObject;
+  const named = repairer.named(args);
   if (check.accepts(named)) return { args: named, repairs: repairer.repairs };
   const unwrapped = unwrap(named, check);
   if (unwrapped !== undefined) {
     const inner = new Repairer(check);
-    const mended = inner.value(inner.names(unwrapped.inner, check.schema, 0), check.schema, "", 0);
+    const mended = inner.value(inner.named(unwrapped.inner), check.schema, "", 0);
     if (isJsonObject(mended) && check.accepts(mended)) {
       return { args: mended, repairs: [`arguments taken out of \`${unwrapped.key}\``, ...inner.repairs] };
     }
@@ -47,6 +50,7 @@ class Repairer {
   readonly #check: ArgumentCheck;
   #repairs: string[] = [];
   #steps = 0;
+  #named = 0;
 
   constructor(check: ArgumentCheck) {
     this.#check = check;
@@ -57,18 +61,22 @@ class Repairer {
   }
 
   /** Gives properties back the names they have for the server. */
-  names(value: unknown, part: unknown, depth: number): unknown {
-    if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ++this.#steps > MAX_STEPS) return value;
+  named(args: JsonObject): JsonObject {
+    return hasOtherNames(this.#check) ? (this.#names(args, this.#check.schema, 0) as JsonObject) : args;
+  }
+
+  #names(value: unknown, part: unknown, depth: number): unknown {
+    if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ++this.#named > MAX_NAMED) return value;
     const found = this.#check.follow(part);
     if (!isJsonObject(found)) return value;
     let named: unknown = value;
     if (Array.isArray(named)) {
-      if (isJsonObject(found.items)) named = mapKeepingSame(named, (item) => this.names(item, found.items, depth + 1));
+      if (isJsonObject(found.items)) named = mapKeepingSame(named, (item) => this.#names(item, found.items, depth + 1));
     } else if (isJsonObject(named) && isJsonObject(found.properties)) {
       named = this.#namedObject(named, found.properties, depth);
     }
     for (const branch of [...listOf(found.allOf), ...listOf(found.anyOf), ...listOf(found.oneOf)]) {
-      named = this.names(named, branch, depth + 1);
+      named = this.#names(named, branch, depth + 1);
     }
     return named;
   }
@@ -78,7 +86,7 @@ class Repairer {
     return changed(value, (key, item) => {
       const behind = Object.hasOwn(properties, key) ? undefined : nameBehind(key, names);
       const name = behind === undefined || Object.hasOwn(value, behind) ? key : behind;
-      return [name, Object.hasOwn(properties, name) ? this.names(item, properties[name], depth + 1) : item];
+      return [name, Object.hasOwn(properties, name) ? this.#names(item, properties[name], depth + 1) : item];
     });
   }
 
@@ -167,6 +175,27 @@ class Repairer {
     this.#repairs = [...this.#repairs, `${path === "" ? "arguments" : path}: ${what}`];
     return value;
   }
+}
+
+const otherNames = new WeakMap<ArgumentCheck, boolean>();
+
+/** Whether a model is shown any property by another name: few schemas have one, and then all values are looked at. */
+function hasOtherNames(check: ArgumentCheck): boolean {
+  let known = otherNames.get(check);
+  if (known === undefined) {
+    known = namesOther(check.schema, 0);
+    otherNames.set(check, known);
+  }
+  return known;
+}
+
+/** The parts of a check's schema are a tree, no deeper and no larger than what is checked at all. */
+function namesOther(part: unknown, depth: number): boolean {
+  if (typeof part !== "object" || part === null || depth > MAX_SCHEMA_DEPTH) return false;
+  const properties = isJsonObject(part) && isJsonObject(part.properties) ? Object.keys(part.properties) : [];
+  return (
+    properties.some((name) => !isShownAsIs(name)) || Object.values(part).some((inner) => namesOther(inner, depth + 1))
+  );
 }
 
 function unwrap(args: JsonObject, { schema }: ArgumentCheck): { key: string; inner: JsonObject } | undefined {

@@ -32,7 +32,7 @@ function validity(schema: Schema): ((value: unknown) => boolean | undefined) | u
 }
 
 /** Of each property. */
-const RUNS = Number(process.env.PI_MCP_TOOL_SCHEMA_RUNS ?? 150);
+const RUNS = 120;
 
 /** What an ordinary validator does not come back from. */
 const ENDLESS = new Set(["a pattern that never ends", "references that double forty times"]);
