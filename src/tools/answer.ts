@@ -38,11 +38,16 @@ export async function callAndPresent(
   target: CallTarget,
   { signal, onProgress }: ToolCall,
   showImages: boolean,
+  timeoutMs?: number,
 ): Promise<PresentedResult> {
   const { server, tool } = target;
   const { args, repairs } = await prepareArguments(session, target);
   const advise = () => adviseArguments(session, { server, tool, args }, repairs);
-  const options = { ...(signal && { signal }), ...(onProgress && { onProgress }) };
+  const options = {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
   const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
     const advice = categoryOf(thrown) === "validation" ? await advise() : undefined;
     throw advice === undefined ? thrown : new RefusedCall(thrown, advice.text);
