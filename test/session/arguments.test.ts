@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { ToolNames } from "../../src/catalog/names.ts";
 import { directTools } from "../../src/tools/direct.ts";
+import { runMcpCall } from "../../src/tools/split.ts";
 import { tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import type { ServerScript } from "../ground/script.ts";
@@ -130,6 +131,20 @@ test("a failure for another reason is told as it is", async () => {
     expect(text).not.toContain("Expected parameters");
     expect(details.category).not.toBe("validation");
   }
+});
+
+test("mcp_call sends, tells and explains arguments like the other doors", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await listed(home, {
+    "tools/call": [{ echo: true }, { text: "bad", isError: true }],
+  });
+  await using _ = session;
+  const mended = await runMcpCall(session, { args: { selector: "fake.find", args: { path: "a", limit: "5" } } });
+  expect(server.params("tools/call")[0]?.arguments).toEqual({ path: "a", limit: 5 });
+  expect(mended.details.repairs).toEqual(["limit: read as integer"]);
+  const refused = await runMcpCall(session, { args: { selector: "fake.find", args: { limit: "many" } } });
+  expect(refused.content.at(-1)).toEqual({ type: "text", text: `\n${ADVICE}` });
+  expect(refused.details.category).toBe("validation");
 });
 
 test("a schema that cannot be checked, and one that would take for ever, hold up no call", async () => {
