@@ -1,6 +1,7 @@
 import type { OutputUnit } from "@cfworker/json-schema";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, shortText } from "./json-value.ts";
+import { shortText } from "./json-value.ts";
 import { weakenSchema } from "./weaken-schema.ts";
 
 /** Keywords looked at in one check: about a tenth of a second. Schemas can be written that need for ever. */
@@ -71,7 +72,7 @@ async function createCheck(original: JsonObject): Promise<Kept | undefined> {
     },
     follow(part) {
       let found = part;
-      for (let step = 0; step < 20 && isJsonObject(found) && typeof found.$ref === "string"; step++) {
+      for (let step = 0; step < 20 && isObject(found) && typeof found.$ref === "string"; step++) {
         const name = found.$ref;
         found = name === "#" ? schema : (schema.$defs as JsonObject | undefined)?.[name.slice("#/$defs/".length)];
       }

@@ -1,6 +1,7 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { ArgumentCheck } from "./argument-check.ts";
-import { isJsonObject, shortJson, shortText, stringsOf } from "./json-value.ts";
+import { shortJson, shortText, stringsOf } from "./json-value.ts";
 import { providerSchema } from "./provider-schema.ts";
 import { statedTypes } from "./schema-types.ts";
 
@@ -44,7 +45,7 @@ function typeText(part: JsonObject, depth: number): string {
   if (Array.isArray(part.anyOf)) return part.anyOf.map((branch) => typeText(branch as JsonObject, depth)).join(" | ");
   if (Array.isArray(part.enum)) return part.enum.map((value) => JSON.stringify(value)).join(" | ");
   if (part.type === "array") {
-    const items = isJsonObject(part.items) ? typeText(part.items, depth) : "any";
+    const items = isObject(part.items) ? typeText(part.items, depth) : "any";
     return items.includes(" | ") ? `(${items})[]` : `${items}[]`;
   }
   if (part.type !== "object") return String(part.type);
@@ -60,7 +61,7 @@ function typeText(part: JsonObject, depth: number): string {
  */
 export function nearestCall(args: JsonObject, check: ArgumentCheck): string | undefined {
   const near = fitted(args, check.schema, check, 0);
-  if (!isJsonObject(near) || !check.accepts(near)) return undefined;
+  if (!isObject(near) || !check.accepts(near)) return undefined;
   const text = shortJson(near, MAX_CALL_CHARS + 1);
   return text.length > MAX_CALL_CHARS ? undefined : text;
 }
@@ -68,18 +69,17 @@ export function nearestCall(args: JsonObject, check: ArgumentCheck): string | un
 function fitted(value: unknown, part: unknown, check: ArgumentCheck, depth: number, name = "value"): unknown {
   if (value !== undefined && check.accepts(value, part)) return value;
   const found = check.follow(part);
-  if (!isJsonObject(found) || depth > MAX_EXAMPLE_DEPTH) return undefined;
+  if (!isObject(found) || depth > MAX_EXAMPLE_DEPTH) return undefined;
   const stated = [found.default, found.const, ...listOf(found.enum), ...listOf(found.examples)];
   const given = stated.find((candidate) => candidate !== undefined && check.accepts(candidate, part));
   if (given !== undefined) return given;
   for (const branch of [...listOf(found.anyOf), ...listOf(found.oneOf)]) {
     // What stands beside a union counts in each branch.
     const candidate = fitted(value, branch, check, depth + 1, name);
-    const whole = isJsonObject(candidate) ? object(candidate, found, check, depth) : candidate;
+    const whole = isObject(candidate) ? object(candidate, found, check, depth) : candidate;
     if (whole !== undefined && check.accepts(whole, part)) return whole;
   }
-  const type =
-    statedTypes(found)?.[0] ?? (isJsonObject(value) || found.properties !== undefined ? "object" : undefined);
+  const type = statedTypes(found)?.[0] ?? (isObject(value) || found.properties !== undefined ? "object" : undefined);
   switch (type) {
     case "string":
       return standIn(name, found);
@@ -93,14 +93,14 @@ function fitted(value: unknown, part: unknown, check: ArgumentCheck, depth: numb
         fitted(undefined, found.items ?? listOf(found.prefixItems)[0] ?? true, check, depth + 1, name) ?? `<${name}>`,
       ];
     case "object":
-      return object(isJsonObject(value) ? value : {}, found, check, depth);
+      return object(isObject(value) ? value : {}, found, check, depth);
     default:
       return type === "null" ? null : undefined;
   }
 }
 
 function object(value: JsonObject, part: JsonObject, check: ArgumentCheck, depth: number): JsonObject {
-  const properties = isJsonObject(part.properties) ? part.properties : {};
+  const properties = isObject(part.properties) ? part.properties : {};
   const required = stringsOf(part.required);
   const kept = Object.entries(value).flatMap(([key, item]) => {
     if (!Object.hasOwn(properties, key)) return part.additionalProperties === false ? [] : [[key, item] as const];

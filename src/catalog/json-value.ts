@@ -1,9 +1,3 @@
-import type { JsonObject } from "../protocol/types.ts";
-
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** Strings of a list that may be anything, each once. */
 export function stringsOf(value: unknown): readonly string[] {
   return Array.isArray(value) ? [...new Set(value.filter((item): item is string => typeof item === "string"))] : [];

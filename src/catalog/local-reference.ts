@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject } from "./json-value.ts";
 
 /** Longer references are followed nowhere. Generators that write a path for each repeated schema write long ones. */
 const MAX_CHARS = 1_000;
@@ -12,7 +12,7 @@ export function resolveLocal(reference: string, root: JsonObject): unknown {
   for (const step of reference.slice(2).split("/")) {
     const key = decodePercent(step).replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(here)) here = here[Number(key)];
-    else if (isJsonObject(here) && Object.hasOwn(here, key)) here = here[key];
+    else if (isObject(here) && Object.hasOwn(here, key)) here = here[key];
     else return undefined;
   }
   return here;

@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, shortJson, stringsOf } from "./json-value.ts";
+import { shortJson, stringsOf } from "./json-value.ts";
 import { isOfType, statedTypes } from "./schema-types.ts";
 
 /** Values that are alike so far count as one. */
@@ -21,7 +22,7 @@ function mergeKeyword(keyword: string, first: JsonObject, second: JsonObject): u
   const [a, b] = [first[keyword], second[keyword]];
   switch (keyword) {
     case "properties":
-      return isJsonObject(a) && isJsonObject(b) ? mergeProperties(a, b) : isJsonObject(a) ? a : b;
+      return isObject(a) && isObject(b) ? mergeProperties(a, b) : isObject(a) ? a : b;
     case "required":
       return [...new Set([...stringsOf(a), ...stringsOf(b)])];
     case "type":
@@ -29,7 +30,7 @@ function mergeKeyword(keyword: string, first: JsonObject, second: JsonObject): u
     case "enum":
       return Array.isArray(a) && Array.isArray(b) ? mergeValues(a, b) : a;
     case "items":
-      return isJsonObject(a) && isJsonObject(b) ? { allOf: [a, b] } : a;
+      return isObject(a) && isObject(b) ? { allOf: [a, b] } : a;
     case "minimum":
     case "minItems":
     case "minLength":

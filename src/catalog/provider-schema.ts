@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, shortText, stringsOf } from "./json-value.ts";
+import { shortText, stringsOf } from "./json-value.ts";
 import { shownNames } from "./property-names.ts";
 import {
   MAX_ALL_DESCRIPTION_CHARS,
@@ -148,7 +149,7 @@ class Shaper {
 
   #object({ schema, isOutline }: Branch, { level, refs }: Place): JsonObject {
     const words = [...constraintsInWords(schema, "object"), ...otherFieldsInWords(schema)];
-    const declared = isJsonObject(schema.properties) ? schema.properties : {};
+    const declared = isObject(schema.properties) ? schema.properties : {};
     const names = [...new Set([...Object.keys(declared), ...stringsOf(schema.required)])];
     const demanded = stringsOf(schema.required).filter((name) => !this.#branches.takesNull(declared[name], refs));
     if ((level >= MAX_LEVELS || isOutline) && names.length > 0) {

@@ -1,6 +1,7 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { ArgumentCheck } from "./argument-check.ts";
-import { isJsonObject, stringsOf } from "./json-value.ts";
+import { stringsOf } from "./json-value.ts";
 import { isShownAsIs, nameBehind } from "./property-names.ts";
 import { isOfType, type JsonType, statedTypes, typeOfValue } from "./schema-types.ts";
 
@@ -38,12 +39,12 @@ export function repairArguments(args: JsonObject, check: ArgumentCheck): Repaire
   if (unwrapped !== undefined) {
     const inner = new Repairer(check);
     const mended = inner.value(inner.named(unwrapped.inner), check.schema, "", 0);
-    if (isJsonObject(mended) && check.accepts(mended)) {
+    if (isObject(mended) && check.accepts(mended)) {
       return { args: mended, repairs: [`arguments taken out of \`${unwrapped.key}\``, ...inner.repairs] };
     }
   }
   const mended = repairer.value(named, check.schema, "", 0);
-  return isJsonObject(mended) ? { args: mended, repairs: repairer.repairs } : { args, repairs: [] };
+  return isObject(mended) ? { args: mended, repairs: repairer.repairs } : { args, repairs: [] };
 }
 
 class Repairer {
@@ -68,11 +69,11 @@ class Repairer {
   #names(value: unknown, part: unknown, depth: number): unknown {
     if (typeof value !== "object" || value === null || depth > MAX_DEPTH || ++this.#named > MAX_NAMED) return value;
     const found = this.#check.follow(part);
-    if (!isJsonObject(found)) return value;
+    if (!isObject(found)) return value;
     let named: unknown = value;
     if (Array.isArray(named)) {
-      if (isJsonObject(found.items)) named = mapKeepingSame(named, (item) => this.#names(item, found.items, depth + 1));
-    } else if (isJsonObject(named) && isJsonObject(found.properties)) {
+      if (isObject(found.items)) named = mapKeepingSame(named, (item) => this.#names(item, found.items, depth + 1));
+    } else if (isObject(named) && isObject(found.properties)) {
       named = this.#namedObject(named, found.properties, depth);
     }
     for (const branch of [...listOf(found.allOf), ...listOf(found.anyOf), ...listOf(found.oneOf)]) {
@@ -93,13 +94,13 @@ class Repairer {
   value(value: unknown, part: unknown, path: string, depth: number): unknown {
     if (depth > MAX_DEPTH || ++this.#steps > MAX_STEPS || this.#check.accepts(value, part)) return value;
     const found = this.#check.follow(part);
-    if (!isJsonObject(found)) return value;
+    if (!isObject(found)) return value;
     const chosen = this.#fromUnion(value, found, path, depth);
     if (chosen !== undefined) return chosen.value;
     let mended = value;
     for (const sub of listOf(found.allOf)) mended = this.value(mended, sub, path, depth + 1);
     mended = this.#converted(mended, found, path, depth);
-    if (isJsonObject(mended)) return this.#object(mended, found, path, depth);
+    if (isObject(mended)) return this.#object(mended, found, path, depth);
     return Array.isArray(mended) ? this.#array(mended, found, path, depth) : mended;
   }
 
@@ -128,7 +129,7 @@ class Repairer {
     }
     if (types.includes("array") && value !== null) {
       const before = this.#repairs;
-      const list = [isJsonObject(part.items) ? this.value(value, part.items, path, depth + 1) : value];
+      const list = [isObject(part.items) ? this.value(value, part.items, path, depth + 1) : value];
       if (this.#check.accepts(list, part)) return this.#note(path, "put into a list", list);
       this.#repairs = before;
     }
@@ -136,9 +137,9 @@ class Repairer {
   }
 
   #object(value: JsonObject, part: JsonObject, path: string, depth: number): JsonObject {
-    const properties = isJsonObject(part.properties) ? part.properties : {};
+    const properties = isObject(part.properties) ? part.properties : {};
     const required = stringsOf(part.required);
-    const others = isJsonObject(part.additionalProperties) ? part.additionalProperties : undefined;
+    const others = isObject(part.additionalProperties) ? part.additionalProperties : undefined;
     const mended = changed(value, (key, item) => {
       const own = Object.hasOwn(properties, key) ? properties[key] : others;
       if (own === undefined) return [key, item];
@@ -165,7 +166,7 @@ class Repairer {
   /** Whether the schema names `null`, and not just takes everything. */
   #demandsNull(part: unknown, depth = 0): boolean {
     const found = this.#check.follow(part);
-    if (!isJsonObject(found) || depth > 4) return false;
+    if (!isObject(found) || depth > 4) return false;
     if (found.const === null || (Array.isArray(found.enum) && found.enum.includes(null))) return true;
     if (statedTypes(found)?.includes("null")) return true;
     return [...listOf(found.anyOf), ...listOf(found.oneOf)].some((branch) => this.#demandsNull(branch, depth + 1));
@@ -192,7 +193,7 @@ function hasOtherNames(check: ArgumentCheck): boolean {
 /** The parts of a check's schema are a tree, no deeper and no larger than what is checked at all. */
 function namesOther(part: unknown, depth: number): boolean {
   if (typeof part !== "object" || part === null || depth > MAX_SCHEMA_DEPTH) return false;
-  const properties = isJsonObject(part) && isJsonObject(part.properties) ? Object.keys(part.properties) : [];
+  const properties = isObject(part) && isObject(part.properties) ? Object.keys(part.properties) : [];
   return (
     properties.some((name) => !isShownAsIs(name)) || Object.values(part).some((inner) => namesOther(inner, depth + 1))
   );
@@ -201,10 +202,10 @@ function namesOther(part: unknown, depth: number): boolean {
 function unwrap(args: JsonObject, { schema }: ArgumentCheck): { key: string; inner: JsonObject } | undefined {
   const [key, ...more] = Object.keys(args);
   if (key === undefined || more.length > 0 || !WRAPPERS.has(key)) return undefined;
-  if (isJsonObject(schema.properties) && Object.hasOwn(schema.properties, key)) return undefined;
+  if (isObject(schema.properties) && Object.hasOwn(schema.properties, key)) return undefined;
   const value = args[key];
   const inner = typeof value === "string" ? readText(value, ["object"]) : value;
-  return isJsonObject(inner) ? { key, inner } : undefined;
+  return isObject(inner) ? { key, inner } : undefined;
 }
 
 /** The value a text stands for, if it is one of a wanted type and nothing is lost by reading it. */

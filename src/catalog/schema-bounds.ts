@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, shortJson } from "./json-value.ts";
+import { shortJson } from "./json-value.ts";
 import { MAX_REPEAT_COUNT } from "./provider-limits.ts";
 import type { JsonType } from "./schema-types.ts";
 
@@ -11,7 +12,7 @@ export function tupleOf(schema: JsonObject): { items: JsonObject; count: number 
   const places = [schema.prefixItems, schema.items].find((list): list is unknown[] => Array.isArray(list));
   if (places === undefined || places.length === 0) return undefined;
   const rest = Array.isArray(schema.prefixItems) ? schema.items : schema.additionalItems;
-  const kinds = isJsonObject(rest) ? [...places, rest] : places;
+  const kinds = isObject(rest) ? [...places, rest] : places;
   const distinct = new Map(kinds.map((kind) => [shortJson(kind, MAX_KIND_CHARS), kind]));
   return { items: { anyOf: [...distinct.values()] }, count: places.length };
 }

@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject } from "./json-value.ts";
 import { mergeSchemas } from "./merge-schema.ts";
 import {
   createResolver,
@@ -50,14 +50,14 @@ export class SchemaBranches {
   /** A schema taken apart: each branch has one type and is no union, no reference and no `allOf`. Without `null`. */
   find(schema: unknown, refs: readonly string[], depth = 0): readonly Branch[] {
     if (schema === false || depth > MAX_UNION_DEPTH || ++this.#steps > MAX_STEPS) return [];
-    const { found, refs: through } = this.#dereference(isJsonObject(schema) ? schema : ANY, refs);
+    const { found, refs: through } = this.#dereference(isObject(schema) ? schema : ANY, refs);
     const whole = this.#withoutAllOf(found, through);
     const { anyOf, oneOf, ...rest } = whole.schema;
     const union = [anyOf, oneOf].find((list): list is unknown[] => Array.isArray(list) && list.length > 0);
     if (union === undefined) return typedBranches(rest, whole.refs);
     const branches = union.flatMap((branch) => {
       if (branch === false) return [];
-      const target = this.#dereference(isJsonObject(branch) ? branch : {}, whole.refs);
+      const target = this.#dereference(isObject(branch) ? branch : {}, whole.refs);
       const own = this.#withoutAllOf(target.found, target.refs);
       return this.find(mergeBranch(own.schema, rest), own.refs, depth + 1);
     });
@@ -71,7 +71,7 @@ export class SchemaBranches {
       const { $ref: ref, ...beside } = found;
       const target = this.#resolve(ref);
       if (target === false) return { found: { enum: [] }, refs: through };
-      if (!isJsonObject(target)) return { found: beside, refs: through };
+      if (!isObject(target)) return { found: beside, refs: through };
       const repeats = through.filter((seen) => seen === ref).length;
       through = [...through, ref];
       if (repeats >= this.#maxRepeats) return { found: outline(mergeSchemas(beside, target)), refs: through };
@@ -86,7 +86,7 @@ export class SchemaBranches {
     for (let round = 0; Array.isArray(merged.allOf) && round < MAX_ALL_OF; round++) {
       const { allOf, ...rest } = merged;
       merged = rest;
-      for (const part of (allOf as unknown[]).filter(isJsonObject).slice(0, MAX_BRANCHES)) {
+      for (const part of (allOf as unknown[]).filter(isObject).slice(0, MAX_BRANCHES)) {
         if (++this.#steps > MAX_STEPS) break;
         const target = this.#dereference(part, refs);
         refs = target.refs;
@@ -102,7 +102,7 @@ export class SchemaBranches {
 
   /** Whether `null` fits: then the property may be left out here, and `null` is sent where the server demands it. */
   takesNull(schema: unknown, refs: readonly string[], depth = 0): boolean {
-    if (!isJsonObject(schema) || depth > MAX_UNION_DEPTH || ++this.#steps > MAX_STEPS) return false;
+    if (!isObject(schema) || depth > MAX_UNION_DEPTH || ++this.#steps > MAX_STEPS) return false;
     const { found, refs: through } = this.#dereference(schema, refs);
     if (found.nullable === true || found.const === null) return true;
     if (Array.isArray(found.enum)) return found.enum.includes(null);

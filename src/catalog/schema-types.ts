@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject } from "./json-value.ts";
 import { resolveLocal } from "./local-reference.ts";
 
 export type JsonType = "string" | "number" | "integer" | "boolean" | "object" | "array" | "null";
@@ -72,7 +72,7 @@ export function createResolver(root: JsonObject): ResolveRef {
   let nodes = 0;
   const collect = (value: unknown, depth: number): void => {
     if (typeof value !== "object" || value === null || depth > MAX_ANCHOR_DEPTH || ++nodes > MAX_ANCHOR_NODES) return;
-    if (isJsonObject(value)) {
+    if (isObject(value)) {
       for (const keyword of ["$anchor", "$dynamicAnchor"]) {
         const name = value[keyword];
         if (typeof name === "string" && !anchors.has(`#${name}`)) anchors.set(`#${name}`, value);
@@ -92,6 +92,6 @@ export function createResolver(root: JsonObject): ResolveRef {
     const base = anchors.get(ref.slice(0, hash));
     const rest = ref.slice(hash);
     if (rest !== "#" && !rest.startsWith("#/")) return anchors.get(rest);
-    return isJsonObject(base) ? resolveLocal(rest, base) : undefined;
+    return isObject(base) ? resolveLocal(rest, base) : undefined;
   };
 }

@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, shortJson } from "./json-value.ts";
+import { shortJson } from "./json-value.ts";
 import { isOfType, type JsonType, typeOfValue } from "./schema-types.ts";
 
 /** Of a value in words. */
@@ -51,13 +52,13 @@ export function valuesInWords(values: readonly unknown[]): string {
 export function otherFieldsInWords(schema: JsonObject): readonly string[] {
   const { additionalProperties: others, patternProperties, properties } = schema;
   const words: string[] = [];
-  if (isJsonObject(patternProperties)) {
+  if (isObject(patternProperties)) {
     const patterns = Object.keys(patternProperties).filter((pattern) => pattern.length <= PATTERN_CHARS);
     if (patterns.length > 0) words.push(`further fields named like ${patterns.slice(0, 3).join(" or ")}`);
   }
-  const hasProperties = isJsonObject(properties) && Object.keys(properties).length > 0;
-  if (isJsonObject(others) && typeof others.type === "string") words.push(`any further fields, each a ${others.type}`);
-  else if ((others === true || isJsonObject(others)) && !hasProperties && words.length === 0) words.push("any fields");
+  const hasProperties = isObject(properties) && Object.keys(properties).length > 0;
+  if (isObject(others) && typeof others.type === "string") words.push(`any further fields, each a ${others.type}`);
+  else if ((others === true || isObject(others)) && !hasProperties && words.length === 0) words.push("any fields");
   return words;
 }
 

@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isJsonObject, stringsOf } from "./json-value.ts";
+import { stringsOf } from "./json-value.ts";
 import { createResolver, type ResolveRef, statedTypes } from "./schema-types.ts";
 
 /** More than an honest schema has; beyond it nothing is checked. */
@@ -112,18 +113,18 @@ class Weakener {
     for (let target = this.#waiting.shift(); target !== undefined; target = this.#waiting.shift()) {
       definitions.push([this.#definitions.get(target) ?? "", this.#schema(target, 0)]);
     }
-    const whole = isJsonObject(root) ? root : {};
+    const whole = isObject(root) ? root : {};
     return this.#finish({ ...whole, ...(definitions.length > 0 && { $defs: Object.fromEntries(definitions) }) });
   }
 
   #schema(schema: unknown, depth: number): unknown {
     const part = this.#part(schema, depth);
-    return isJsonObject(part) ? this.#finish(part) : part;
+    return isObject(part) ? this.#finish(part) : part;
   }
 
   #part(schema: unknown, depth: number): JsonObject | boolean {
     if (typeof schema === "boolean") return schema;
-    if (!isJsonObject(schema)) return this.#drop(true);
+    if (!isObject(schema)) return this.#drop(true);
     if (++this.#nodes > MAX_NODES || depth > MAX_DEPTH) throw new TooMuch();
     const out: Record<string, unknown> = {};
     const ref = this.#reference(schema.$ref);
@@ -151,7 +152,7 @@ class Weakener {
       case "required":
         return Array.isArray(value) ? stringsOf(value) : undefined;
       case "dependentRequired":
-        return isJsonObject(value) ? mapValues(value, stringsOf) : this.#drop(undefined);
+        return isObject(value) ? mapValues(value, stringsOf) : this.#drop(undefined);
       case "enum":
         return Array.isArray(value) && value.length > 0 ? value : this.#drop(undefined);
       case "const":
@@ -167,7 +168,7 @@ class Weakener {
   #mended(out: Record<string, unknown>, schema: JsonObject, depth: number): JsonObject {
     this.#mendLists(out, schema, depth);
     // Which names those are is a pattern's word, or a mistake: without it, nothing can be said of any further name.
-    if (isJsonObject(schema.patternProperties) || (schema.properties !== undefined && out.properties === undefined)) {
+    if (isObject(schema.patternProperties) || (schema.properties !== undefined && out.properties === undefined)) {
       this.#drop(undefined);
       delete out.additionalProperties;
     }
@@ -203,7 +204,7 @@ class Weakener {
   }
 
   #map(value: unknown, depth: number): unknown {
-    if (!isJsonObject(value)) return this.#drop(undefined);
+    if (!isObject(value)) return this.#drop(undefined);
     return mapValues(value, (item) => this.#schema(item, depth + 1));
   }
 
@@ -211,7 +212,7 @@ class Weakener {
     if (ref === undefined) return undefined;
     const target = typeof ref === "string" ? this.#resolve(ref) : undefined;
     if (target === this.#original) return "#";
-    if (!isJsonObject(target) && typeof target !== "boolean") return this.#drop(undefined);
+    if (!isObject(target) && typeof target !== "boolean") return this.#drop(undefined);
     let name = this.#definitions.get(target);
     if (name === undefined) {
       name = `d${this.#definitions.size}`;
