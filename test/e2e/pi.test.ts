@@ -61,6 +61,27 @@ describe.each(HOSTS)("$name", (host) => {
     }
   });
 
+  test("a server whose surface is split is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
+    await using model = await scriptedModel([
+      { call: { tool: "mcp_load", args: { server: "fake" } } },
+      { call: { tool: "mcp_call", args: { selector: "fake.echo", args: { a: 1 } } } },
+      { call: { tool: "mcp_call", args: { selector: "fake.nope" } } },
+      quoteResult,
+    ]);
+    await using home = await temporaryHome({ model });
+    const server = await fakeStdio(home);
+    const entry = { command: server.command, args: server.args, surface: "split" };
+    home.write({ mcp: { mcpServers: { fake: entry } } });
+    const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
+    expect([run.code, wordsOfItsOwn(run.stderr)]).toEqual([0, []]);
+    const own = model.requests[0]?.tools.map(({ name }) => name).filter((name) => name.startsWith("mcp"));
+    expect(own).toEqual(["mcp_load", "mcp_call"]);
+    const [loaded, called, failed] = toolRuns(run.events);
+    expect(loaded?.text).toMatch(/^## fake \(1 tool\)\n\n### fake\.echo/);
+    expect([called?.text, called?.isError]).toEqual(['{"a":1}', false]);
+    expect(failed).toMatchObject({ isError: true, details: { category: "unknown-tool" } });
+  });
+
   test("[S1-37] nothing is started and nothing but the entry file is loaded before the first call, then the engine is", async () => {
     for (const turns of [[{ say: "hi" }], [callMcp({ action: "call", server: "fake", tool: "echo" }), quoteResult]]) {
       await using model = await scriptedModel(turns);
