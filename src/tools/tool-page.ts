@@ -1,6 +1,6 @@
 import { toolSignature } from "../catalog/signature.ts";
-import { isObject } from "../content/json.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { isObject } from "../is-object.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/types.ts";
 
 /** What a page of tools may take of a model's context [S3-48], in characters: about 10,000 tokens. */
