@@ -1,9 +1,9 @@
-import { homedir, tmpdir } from "node:os";
+import { tmpdir } from "node:os";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { catalogueDir } from "../config/paths.ts";
+import { catalogueDir, personOf } from "../config/paths.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
@@ -27,8 +27,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
-  const { env } = surroundings;
-  const folder = catalogueFolder(catalogueDir({ env, home: env.HOME || env.USERPROFILE || homedir() }));
+  const folder = catalogueFolder(catalogueDir(personOf(surroundings.env)));
   const servers = new ServerSet(config, (server, predecessor) => {
     const made = new Server(server, surroundings, offered, predecessor, folder);
     made.begin();

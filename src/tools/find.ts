@@ -1,4 +1,5 @@
 import { toolSignature } from "../catalog/signature.ts";
+import { listSome } from "../config/list-some.ts";
 import type { ResultLimit } from "../config/record.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
 import { visibleJson } from "../content/json.ts";
@@ -8,10 +9,10 @@ import type { JsonObject, ToolAnnotations, ToolDefinition } from "../protocol/ty
 import type { SearchAnswer } from "../session/search.ts";
 
 const QUERY_CHARS = 100;
-const NAME_CHARS = 100;
 /** Of a signature with its server; `toolSignature` keeps below it by itself. */
 const LINE_CHARS = 700;
 const MAX_NAMES = 20;
+const NAMES_CHARS = 2_000;
 
 /** In the words of the door: what to do with what was found, and with servers whose tools are not known. */
 interface Hints {
@@ -33,13 +34,10 @@ export function describeSearch(query: string, { found, total, unlisted }: Search
   const rest =
     unlisted.length === 0
       ? []
-      : [`[Not searched, since their tools are not known yet: ${names(unlisted)}; ${hints.list}]`];
+      : [
+          `[Not searched, since their tools are not known yet: ${sanitizeLine(listSome(unlisted, MAX_NAMES), NAMES_CHARS)}; ${hints.list}]`,
+        ];
   return [head, ...lines, ...(found.length > 0 ? [hints.next] : []), ...rest].join("\n");
-}
-
-function names(all: readonly string[]): string {
-  const shown = all.slice(0, MAX_NAMES).map((name) => sanitizeLine(name, NAME_CHARS));
-  return `${shown.join(", ")}${all.length > MAX_NAMES ? ` and ${all.length - MAX_NAMES} more` : ""}`;
 }
 
 /** All a server says of a tool, within a limit: what it is for, and the schema of its arguments and of its result. */

@@ -4,7 +4,8 @@ export const MCP_ACTIONS = ["search", "describe", "list_servers", "list_tools", 
 
 /**
  * The `mcp` tool as a model sees it: one tool for discovery and calling [S1-06]. It is in every request, so each word of it
- * costs, and it never changes, so that what a provider has cached of a session stays good.
+ * costs, and it never changes, so that what a provider has cached of a session stays good. Its schema keeps to what all
+ * model providers take, so nothing stands beside a union.
  */
 export const MCP_TOOL: ToolDescription = {
   name: "mcp",
@@ -20,8 +21,14 @@ export const MCP_TOOL: ToolDescription = {
       server: { type: "string", description: "Name of the server; optional for search" },
       tool: { type: "string", description: "Name of the tool, for describe and call" },
       args: {
-        description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
-        anyOf: [{ type: "object", additionalProperties: true }, { type: "string" }],
+        anyOf: [
+          {
+            type: "object",
+            properties: {},
+            description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
+          },
+          { type: "string" },
+        ],
       },
     },
     required: ["action"],

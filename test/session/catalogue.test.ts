@@ -255,6 +255,23 @@ describe("what is kept", () => {
     expect(server.params("tools/list")).toHaveLength(2);
   });
 
+  test("mends the arguments of a first call, and refuses none for a tool it does not know", async () => {
+    await using home = await temporaryHome();
+    const schema = { type: "object", properties: { n: { type: "integer" } } };
+    const { server, session } = await sessionWith(home, {
+      tools: [tool("echo", { inputSchema: schema }), tool("later")],
+      on: { "tools/list": [{ result: { tools: [tool("echo", { inputSchema: schema })] } }, { usual: true }] },
+    });
+    await session.listTools("fake");
+    await session.close();
+    for (const name of ["echo", "later"]) {
+      await using next = sessionOf(home);
+      const call = { action: "call", server: "fake", tool: name, args: { n: "5" } };
+      expect((await mcp(next, call)).isError).toBe(false);
+    }
+    expect(server.params("tools/call").map((params) => params?.arguments)).toEqual([{ n: 5 }, { n: "5" }]);
+  });
+
   test("[S1-19] does not stand in for a listing that was asked for", async () => {
     await using home = await temporaryHome();
     const { server, session } = await sessionWith(home, FILES);

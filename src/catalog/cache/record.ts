@@ -1,5 +1,5 @@
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
-import { isJsonObject } from "../local-reference.ts";
 
 /** What is kept of a server from one session to the next: its own words, without configured secrets. */
 export interface KeptCatalogue {
@@ -63,13 +63,13 @@ export function decodeCatalogue(text: string): KeptCatalogue | undefined {
   } catch {
     return undefined;
   }
-  if (!isJsonObject(value) || value.version !== VERSION) return undefined;
+  if (!isObject(value) || value.version !== VERSION) return undefined;
   const { server, tools, complete, era, listedAt } = value;
-  if (!isJsonObject(server) || typeof server.name !== "string" || typeof server.version !== "string") return undefined;
+  if (!isObject(server) || typeof server.name !== "string" || typeof server.version !== "string") return undefined;
   if (!Array.isArray(tools) || typeof complete !== "boolean" || !isTime(listedAt)) return undefined;
-  if (!isJsonObject(era) || (era.is !== "legacy" && era.is !== "modern") || !isTime(era.askedAt)) return undefined;
+  if (!isObject(era) || (era.is !== "legacy" && era.is !== "modern") || !isTime(era.askedAt)) return undefined;
   const texts = SERVER_TEXTS.filter((name) => typeof server[name] === "string").map((name) => [name, server[name]]);
-  const whole = tools.slice(0, MAX_TOOLS).filter((tool): tool is JsonObject => isJsonObject(tool));
+  const whole = tools.slice(0, MAX_TOOLS).filter((tool): tool is JsonObject => isObject(tool));
   return {
     server: { name: server.name, version: server.version, ...Object.fromEntries(texts) },
     tools: whole,
