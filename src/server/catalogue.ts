@@ -33,6 +33,7 @@ export class ServerCatalogue {
   #kept: KeptCatalogue | "none" | undefined;
   #known: KnownTools | undefined;
   #isListed = false;
+  readonly #beganAt = Date.now();
 
   /** `folder`: where it lies; without one it is known for as long as this lives. */
   constructor(config: () => ServerConfig, cwd: string, folder: CatalogueFolder | undefined) {
@@ -48,9 +49,9 @@ export class ServerCatalogue {
     return this.#known;
   }
 
-  /** Whether all that is known is from an earlier session. */
+  /** Whether all that is known was listed before this session began. */
   get isFormer(): boolean {
-    return !this.#isListed && this.#read() !== undefined;
+    return !this.#isListed && (this.#read()?.listedAt ?? this.#beganAt) < this.#beganAt;
   }
 
   /** Which protocol the server was found to speak not too long ago. */
