@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { getNodeValue } from "jsonc-parser";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { valueCommands } from "./expand.ts";
@@ -105,10 +106,18 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
       commands: shown ? valueCommands(shown, ORIGINS[origin].variableForms) : [],
       inheritEnv: server?.policy.inheritEnv ?? "all",
       ...(server?.tools && { tools: server.tools }),
+      ...(isOverride(entry) && { sets: fieldsSet(entry, server?.target.kind) }),
       ...(shown && { target: shown }),
     });
   }
   return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
+}
+
+/** Whether it is switched off is its effect, and some fields a target of that kind shows as they are. */
+function fieldsSet({ fields = new Map() }: Entry, kind: ServerTarget["kind"] | undefined): Record<string, unknown> {
+  const told = kind === undefined ? [] : kind === "stdio" ? ["args", "env", "cwd"] : ["headers", "ca", "cert", "key"];
+  const set = [...fields].filter(([field]) => !["name", "disabled", "enabled", ...told].includes(field));
+  return Object.fromEntries(set.map(([field, { value }]) => [field, getNodeValue(value)]));
 }
 
 /** Of an entry that changes one of the person's own only that is shown which it brings: the rest may hold their secrets. */

@@ -186,6 +186,17 @@ describe("what other extensions register", () => {
     expect(lines(load(home, { registered }))).toEqual(["jira mcpjson theirs"]);
   });
 
+  it("stays as the person has changed it, whatever a file of the project says of it", () => {
+    const home = testHome();
+    home.write("project/.mcp.json", { mcpServers: { jira: { disabled: false, excludeTools: [] } } });
+    for (const file of load(home).untrusted ?? []) allowProject({ env: {}, home: home.home }, file);
+    expect(load(home, { registered }).servers[0]?.tools).toBeUndefined();
+    home.write(MCP_JSON, { mcpServers: { jira: { excludeTools: ["rm"] } } });
+    expect(load(home, { registered }).servers[0]?.tools).toEqual({ exclude: ["rm"] });
+    home.write(MCP_JSON, { mcpServers: { jira: { disabled: true } } });
+    expect(load(home, { registered }).servers).toEqual([]);
+  });
+
   it("costs only itself when it is wrong", () => {
     const home = testHome();
     const deep: unknown[] = [];
