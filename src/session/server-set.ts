@@ -49,6 +49,7 @@ export class ServerSet {
     const names = new Set(config.servers.map(({ name }) => name));
     for (const [name, server] of before) if (!names.has(name)) this.#end(server, REMOVED);
     this.#config = config;
+    for (const server of this.#retired) if (this.#isDisallowed(server)) this.#end(server, NOT_ALLOWED);
     this.#servers = new Map(config.servers.map((each) => [each.name, this.#next(before.get(each.name), each)]));
     await Promise.all(this.#ending.values());
     return changes;
@@ -68,11 +69,16 @@ export class ServerSet {
       return before;
     }
     if (before !== undefined) {
-      const { file } = before.config.source;
-      if (this.#config.untrusted?.some((each) => each.file === file)) this.#end(before, NOT_ALLOWED);
+      if (this.#isDisallowed(before)) this.#end(before, NOT_ALLOWED);
       else this.#retire(before);
     }
     return this.#make(config, this.#ending.get(config.name));
+  }
+
+  /** Whether any field of it was written in a project's file that is not allowed now; a file may only have changed it. */
+  #isDisallowed({ config }: Server): boolean {
+    const files = new Set(this.#config.untrusted?.map(({ file }) => file));
+    return [config.source, ...Object.values(config.fields)].some(({ file }) => files.has(file));
   }
 
   /** Ends a server now, and with it what is left of those that had its name. */
