@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { allowProject, revoke } from "../../src/config/trust.ts";
 import type { ServerPort } from "../../src/server/port.ts";
 import { createSession } from "../../src/session/create-session.ts";
-import { fakeStdio, type ServerScript } from "../ground/fake-server.ts";
+import { fakeHttp, fakeStdio, type ServerScript } from "../ground/fake-server.ts";
 import { type Home, temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { until } from "../ground/wait.ts";
@@ -278,24 +278,25 @@ test("a consent that is taken back ends a server of the person's own that the fi
 });
 
 test("a call that may have run is not sent to a server in place of its own", async () => {
-  const lost: ServerScript = { on: { "tools/call": [{ exit: 1, silent: true }, { usual: true }] } };
-  const { home, servers, configure } = await ground({ s: lost });
-  await using _ = home;
-  // The rule allows one more try, on this server.
-  configure({ s: { replay: "transport" } });
+  await using home = await temporaryHome();
+  // The rule allows one more try on this server, which is not due before the configuration has changed.
+  const lost = { status: 502, body: "", headers: { "retry-after": "8" } };
+  const server = await fakeHttp({ on: { "tools/call": [lost, { usual: true }] } });
+  await using ___ = { [Symbol.asyncDispose]: () => server.close() };
+  const configure = (replay: string) => home.write({ settings: { mcpServers: [server.entry("s", { replay })] } });
+  configure("transport");
   const { session, update } = live(home);
-  await using __ = session;
+  await using _ = session;
   const called = session.callTool("s", "echo", {});
   called.catch(() => {});
-  await servers.s.until("tools/call");
   await until("its end", () => session.status("s").state === "stopped" || undefined);
-  configure({ s: { replay: "never" } });
+  configure("never");
   await update();
   await expect(called).rejects.toMatchObject({
     category: "connection",
-    message: expect.stringMatching(/The request may have run; it was not repeated$/),
+    message: expect.stringContaining("The request may have run; it was not repeated"),
   });
-  expect(servers.s.params("tools/call")).toHaveLength(1);
+  expect(server.params("tools/call")).toHaveLength(1);
 });
 
 test("of updates at once the last one stays; problems and untrusted files follow", async () => {
