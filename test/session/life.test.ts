@@ -381,7 +381,9 @@ describe("lifecycles", () => {
     const server = await fakeStdio(home, {
       on: { "tools/list": [{ usual: true }, { silent: true }], ping: { error: { code: -32601, message: "none" } } },
     });
-    await using session = mcpSession(home, { fake: stdio(server, { lifecycle: "keep-alive", requestTimeoutMs: 1_500 }) });
+    await using session = mcpSession(home, {
+      fake: stdio(server, { lifecycle: "keep-alive", requestTimeoutMs: 1_500 }),
+    });
     await until("the list", () => session.status("fake").toolCount);
     // A check is left out while one is under way.
     const check = (what: string, isDone: () => boolean) =>
