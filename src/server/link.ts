@@ -228,7 +228,8 @@ export class Link {
         this.#part(live, error.message);
         await live.transport.rest();
       }
-      if (!this.#holds(live)) this.#end(live);
+      // A request may have gone on in its session meanwhile, and whoever makes the last one ends it.
+      if (!this.#holds(live) && !live.isUsed) this.#end(live);
     } finally {
       this.#checking = false;
     }

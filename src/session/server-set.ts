@@ -7,7 +7,7 @@ const NOT_ALLOWED = "the project's file it comes from is not allowed any more";
 const NO_CHANGES: ConfigChanges = { added: [], replaced: [], removed: [] };
 
 /** Makes a server; one of its name may still be on its way out. */
-type MakeServer = (config: ServerConfig, predecessor: Promise<unknown> | undefined) => Server;
+type MakeServer = (config: ServerConfig, predecessor: Promise<unknown> | undefined, destructive: Set<string>) => Server;
 
 /** The servers of a session as the configuration has them now, and those that are on their way out. */
 export class ServerSet {
@@ -18,12 +18,14 @@ export class ServerSet {
   readonly #retired = new Set<Server>();
   /** By name: for these a server of that name waits before it starts. */
   readonly #ending = new Map<string, Promise<unknown>>();
+  /** By name of a server: its tools that were declared to be. Another entry of that name may well be the same server. */
+  readonly #destructive = new Map<string, Set<string>>();
   #isClosed = false;
 
   constructor(config: LoadedConfig, make: MakeServer) {
     this.#make = make;
     this.#config = config;
-    this.#servers = new Map(config.servers.map((server) => [server.name, make(server, undefined)]));
+    this.#servers = new Map(config.servers.map((server) => [server.name, this.#makeServer(server)]));
   }
 
   get config(): LoadedConfig {
@@ -72,7 +74,14 @@ export class ServerSet {
       if (this.#isDisallowed(before)) this.#end(before, NOT_ALLOWED);
       else this.#retire(before);
     }
-    return this.#make(config, this.#ending.get(config.name));
+    return this.#makeServer(config);
+  }
+
+  #makeServer(config: ServerConfig): Server {
+    const { name } = config;
+    const destructive = this.#destructive.get(name) ?? new Set();
+    this.#destructive.set(name, destructive);
+    return this.#make(config, this.#ending.get(name), destructive);
   }
 
   /** Whether any field of it was written in a project's file that is not allowed now; a file may only have changed it. */
