@@ -70,19 +70,28 @@ export interface OwnLayers {
 }
 
 /** What the files that are not allowed would do, each on top of the person's own. Files without any effect are left out. */
-export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile[] {
+export function describeUntrusted(
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer = new Map(),
+): UntrustedFile[] {
   return layers
     .filter(({ state }) => state !== "allowed")
-    .map((layer) => describeLayer(layer, layers, own))
+    .map((layer) => describeLayer(layer, layers, own, registered))
     .filter(({ servers }) => servers.length > 0);
 }
 
-function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile {
+function describeLayer(
+  layer: ProjectLayer,
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer,
+): UntrustedFile {
   const { file, realPath, sha256, origin } = layer;
   const base = mergeLayers(own[origin]);
   const below = layers.slice(0, layers.indexOf(layer)).filter((each) => each.origin === origin);
-  // The settings win over every mcp.json.
-  const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
+  // The settings win over every mcp.json, and all files over extensions.
+  const others = new Map([...registered, ...(origin === "settings" ? mergeLayers(own.mcpjson) : [])]);
   const problems: ConfigProblem[] = [...layer.problems];
   const servers: UntrustedServer[] = [];
   for (const [name, entry] of layer.entries) {

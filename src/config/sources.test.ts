@@ -181,6 +181,7 @@ describe("what other extensions register", () => {
     expect(changed.servers[0]?.target).toEqual({ kind: "http", url: "https://jira/mcp", headers: {} });
     expect(brief(changed.problems)).toEqual([expect.stringContaining("a project's file cannot change it")]);
     home.write("project/.mcp.json", { mcpServers: { jira: { command: "theirs" } } });
+    expect(load(home, { registered }).untrusted?.[0]?.servers[0]?.effect).toBe("replaces");
     expect(lines(load(home, { registered }))).toEqual(["jira mcpjson https://jira/mcp"]);
     allowAll();
     expect(lines(load(home, { registered }))).toEqual(["jira mcpjson theirs"]);

@@ -85,7 +85,7 @@ export class Link {
     this.#watch = new Watch({
       idleTimeoutMs,
       healthCheckMs,
-      idle: () => this.live && !this.live.isUsed && this.#stop(this.live, idle),
+      idle: () => this.live && !this.live.isUsed && this.#endIdle(this.live, idle),
       check: () => this.live && void this.#check(this.live),
     });
   }
@@ -342,6 +342,12 @@ export class Link {
   #leave(live: Live, reason: string): void {
     if (this.live === live) this.#move("ended", { state: "stopped", reason });
     else if (this.#holds(live)) this.#move("dropped", { state: "stopped", reason });
+  }
+
+  /** It is we who part from it: a server that is used now and then is not one that dies again and again. */
+  #endIdle(live: Live, reason: string): void {
+    this.#limit.forgive();
+    this.#stop(live, reason);
   }
 
   /** The connection is over, and with it every request on it. */
