@@ -49,6 +49,8 @@ export class Server {
   #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
+  /** Of its tools, also when they were listed by a server whose place this one has taken. */
+  readonly #destructive: Set<string>;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */
@@ -59,9 +61,19 @@ export class Server {
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
 
-  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+  /**
+   * `predecessor`: the end of a server whose place this one takes; it is not started before that. `destructive`: the names
+   * of the tools that were declared so by a server of this name; kept up to date here.
+   */
+  constructor(
+    config: ServerConfig,
+    surroundings: Surroundings,
+    port: ServerPort,
+    predecessor?: Promise<unknown>,
+    destructive = new Set<string>(),
+  ) {
     this.#config = config;
+    this.#destructive = destructive;
     this.#port = port;
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
     this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
@@ -196,12 +208,18 @@ export class Server {
     return perform(this.#link, this.config, {
       signal,
       limit: request.timeoutMs === undefined ? "call" : "own",
-      annotations: () => this.knownTool(tool)?.annotations,
+      annotations: () => this.#annotationsOf(tool),
       operate: async ({ connection, redact }) => {
         const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
         return redactResult(await connection.callTool(tool, args, options), redact.results);
       },
     });
+  }
+
+  /** Until the tools are listed, one that was destructive under another entry is taken to be so still. */
+  #annotationsOf(tool: string): ToolDefinition["annotations"] | undefined {
+    const known = this.knownTool(tool)?.annotations;
+    return known ?? (this.#destructive.has(tool) ? { destructiveHint: true } : undefined);
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
@@ -210,6 +228,10 @@ export class Server {
     const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
     if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, tools.length));
     this.#listed = { live, tools, complete: listing.complete };
+    for (const { name, annotations } of tools) {
+      if (annotations.destructiveHint) this.#destructive.add(name);
+      else this.#destructive.delete(name);
+    }
     this.#listingTrouble = undefined;
     return tools;
   }
