@@ -31,8 +31,8 @@ export class McpServerError extends Error {
   readonly category: ErrorCategory;
   readonly attempts: number;
   /**
-   * The last lines the server wrote to stderr, cleaned and redacted; only when it failed to initialize [S1-16]. Hosts show
-   * it below the message.
+   * The last lines the server wrote to stderr, cleaned and redacted, and what was odd on stdout under a heading of its own;
+   * only when it failed to initialize [S1-16]. Hosts show it below the message.
    */
   readonly diagnostics: string;
 
@@ -50,8 +50,17 @@ export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
 
+const STDERR_HEADING = "--- server stderr ---";
+/** Stands in diagnostics before what is said of stdout, after the end of stderr if there is any. */
+export const STDOUT_HEADING = "--- server stdout ---";
+
 /** All that is to be said of anything thrown: the sentence, and below it what the server said before it failed. */
 export function describeError(thrown: unknown): string {
   const diagnostics = thrown instanceof McpServerError ? thrown.diagnostics : "";
-  return diagnostics === "" ? messageOf(thrown) : `${messageOf(thrown)}\n--- server stderr ---\n${diagnostics}`;
+  return diagnostics === "" ? messageOf(thrown) : `${messageOf(thrown)}\n${withHeading(diagnostics)}`;
+}
+
+/** Diagnostics under a heading that says where they were written. */
+export function withHeading(diagnostics: string): string {
+  return diagnostics.startsWith(STDOUT_HEADING) ? diagnostics : `${STDERR_HEADING}\n${diagnostics}`;
 }

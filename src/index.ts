@@ -9,7 +9,9 @@
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
 export { type AcpOptions, readAcpServers } from "./config/acp.ts";
+export { type ConfigChanges, changesBetween } from "./config/changes.ts";
 export { describeUntrustedFile } from "./config/consent.ts";
+export { FileMemory } from "./config/file-memory.ts";
 export type { ConfigFlags } from "./config/flags.ts";
 export { type ConfigPlace, loadConfig } from "./config/load.ts";
 export type {
@@ -20,9 +22,11 @@ export type {
   ServerConfig,
   UntrustedFile,
   UntrustedServer,
+  UnusedEntry,
 } from "./config/record.ts";
 export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
+export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
 export type { Surroundings } from "./server/open-transport.ts";

@@ -1,4 +1,4 @@
-import { handedPolicy } from "./environment-limits.ts";
+import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
 import { isObject } from "./is-object.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem, FieldSource, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
@@ -49,6 +49,7 @@ export function readAcpServers(
       target,
       policy,
       exposure: "direct",
+      limitFields: { start: LIMIT_VARIABLES.start, call: LIMIT_VARIABLES.call },
       fields: { ...Object.fromEntries(written), ...limits },
     });
   }

@@ -10,8 +10,6 @@ const MAX_UNKNOWN = 8;
 /** How people keep notes in JSON. */
 const NOTE = /^(?:[_$#]|\/\/|x-)/;
 
-const LIFECYCLES: ReadonlySet<unknown> = new Set(["lazy", "eager", "keep-alive"]);
-
 /**
  * Warns about fields that have no effect where a person may count on one: unknown ones, those that are there under two
  * names, and some of other programs. None of these costs the server.
@@ -30,7 +28,6 @@ export function checkFields(fields: ReadonlyMap<string, Field>, reader: EntryRea
     }
   }
   reportUnknown(unknown, "", SUGGESTED_FIELDS, reader);
-  checkLifecycle(fields.get("lifecycle"), reader);
   const oauth = fields.get("oauth");
   if (oauth?.value.type === "object") {
     const within = [...fieldsOf(oauth.document, oauth.value)].filter(([name]) => !OAUTH_FIELDS.includes(name));
@@ -55,13 +52,4 @@ function reportUnknown(
     const count = reported.length - MAX_UNKNOWN;
     reader.warningAtKey(left[1], `${count} more ${count === 1 ? "field is" : "fields are"} not known.`);
   }
-}
-
-/** The word itself, or the older `{"mode": word}`. */
-function checkLifecycle(field: Field | undefined, reader: EntryReader): void {
-  const object = field?.value.type === "object" ? fieldsOf(field.document, field.value) : undefined;
-  const word = object === undefined ? field : (object.get("mode") ?? field);
-  if (field === undefined || word === undefined || !["string", "object"].includes(field.value.type)) return;
-  if (LIFECYCLES.has(word.value.value)) return;
-  reader.warningAt(word, '"lifecycle" should be "lazy", "eager" or "keep-alive".');
 }

@@ -1,13 +1,14 @@
 import { basename } from "node:path";
 import type { JsonObject } from "../protocol/types.ts";
 import { readEntries } from "./entries.ts";
+import { valueCommands } from "./expand.ts";
 import { type JsonDocument, parseJson } from "./json-file.ts";
 import { readDocument } from "./layers.ts";
-import type { ConfigProblem, Origin, ServerConfig, ServerTarget } from "./record.ts";
+import type { ConfigProblem, Origin, ServerConfig, ServerTarget, ValueCommand } from "./record.ts";
 import { credentialsOf } from "./secrets.ts";
 import { readServer } from "./server.ts";
 import { secretsOf } from "./target-secrets.ts";
-import { holdsVariable } from "./variables.ts";
+import { commandOf, holdsVariable } from "./variables.ts";
 
 export interface CheckedFile {
   readonly file: string;
@@ -30,6 +31,8 @@ export function checkFile(file: string, exists: boolean): CheckedFile {
 
 export interface CheckedEntry {
   readonly target: ServerTarget | undefined;
+  /** What its values would run. */
+  readonly commands: readonly ValueCommand[];
   /** Their positions are of no use: the entry stands in no file yet. */
   readonly problems: readonly ConfigProblem[];
 }
@@ -40,9 +43,9 @@ export function checkEntry(file: string, name: string, entry: JsonObject): Check
   const { disabled: _, enabled: __, ...fields } = entry;
   const text = JSON.stringify({ mcpServers: { [name]: fields } });
   const document = parseJson(file, text, problems);
-  if (document === undefined) return { target: undefined, problems };
-  const [server] = serversOf(document, originOf(file), problems);
-  return { target: server?.target, problems };
+  const [server] = document === undefined ? [] : serversOf(document, originOf(file), problems);
+  if (server === undefined) return { target: undefined, commands: [], problems };
+  return { target: server.target, commands: valueCommands(server.target, server.policy.variableForms), problems };
 }
 
 function serversOf(document: JsonDocument, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
@@ -59,7 +62,8 @@ function originOf(file: string): Origin {
 export function plainSecrets(target: ServerTarget): string[] {
   const maps = target.kind === "stdio" ? { env: target.env } : { headers: target.headers };
   const secrets = new Set(secretsOf(target).flatMap(({ value, isSecret }) => (isSecret ? [value] : [])));
-  const isPlain = (value: string) => value !== "" && !holdsVariable(value, "all");
+  const isPlain = (value: string) =>
+    value !== "" && !holdsVariable(value, "all") && commandOf(value, "all") === undefined;
   const named = Object.entries(maps).flatMap(([field, map]) =>
     Object.entries(map)
       .filter(([, value]) => secrets.has(value) && isPlain(credentialsOf(value)))

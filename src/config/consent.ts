@@ -1,4 +1,4 @@
-import type { ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
+import type { ServerTarget, ToolFilter, UntrustedFile, UntrustedServer, ValueCommand } from "./record.ts";
 
 /**
  * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
@@ -22,7 +22,8 @@ const RISK =
 function describeServer(server: UntrustedServer): string[] {
   const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
   if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
-  return [head, ...describeTarget(server.target, server).map((line) => `    ${line}`)];
+  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools)];
+  return [head, ...lines.map((line) => `    ${line}`)];
 }
 
 const EFFECTS: Readonly<Record<UntrustedServer["effect"], string>> = {
@@ -32,27 +33,53 @@ const EFFECTS: Readonly<Record<UntrustedServer["effect"], string>> = {
   disables: " (switches off a server of this name)",
 };
 
+/** An entry may change which tools of a server of the person's own there are. */
+function describeFilter(tools: ToolFilter | undefined): string[] {
+  const list = (names: readonly string[]) => (names.length === 0 ? "none" : names.map(exact).join(" "));
+  return [
+    ...(tools?.include === undefined ? [] : [`has of its tools only: ${list(tools.include)}`]),
+    ...(tools === undefined || tools.exclude.length === 0 ? [] : [`has none of the tools: ${list(tools.exclude)}`]),
+  ];
+}
+
+/** Before each start of the server. It is a command of the person's computer, not of the server's process. */
+function describeCommand({ field, name, command }: ValueCommand): string {
+  return `runs ${exact(command)} with all variables of your environment, for the value of the ${field === "env" ? "variable" : "header"} ${exact(name)}`;
+}
+
 /** What a server does when it is started, whole and exact, one fact a line. */
-export function describeTarget(target: ServerTarget, { inheritEnv }: Pick<UntrustedServer, "inheritEnv">): string[] {
+export function describeTarget(
+  target: ServerTarget,
+  { inheritEnv, commands }: Pick<UntrustedServer, "inheritEnv" | "commands">,
+): string[] {
+  /** A command is shown as one. */
+  const isCommand = (each: string) => commands.some(({ name }) => name === each);
   if (target.kind !== "stdio") {
     const files = (["ca", "cert", "key"] as const).flatMap((field) =>
       target[field] === undefined ? [] : [`reads the file ${exact(target[field])}`],
     );
-    const values = [target.url, target.ca, target.cert, target.key, ...Object.values(target.headers)];
+    const texts = [target.bearerCommand, ...Object.values(target.headers)];
+    const values = [target.url, target.ca, target.cert, target.key, ...texts];
     return [
       `connects to ${exact(target.url)}`,
-      ...Object.entries(target.headers).map(([name, value]) => `with the header ${pair(name, value, ": ")}`),
+      ...Object.entries(target.headers)
+        .filter(([name]) => !isCommand(name))
+        .map(([name, value]) => `with the header ${pair(name, value, ": ")}`),
       ...files,
       ...variablesIn(values),
+      ...commands.map(describeCommand),
     ];
   }
   const { command, args, env, cwd } = target;
   return [
     `runs ${[command, ...args].map(exact).join(" ")}`,
     ...(cwd === undefined ? [] : [`in ${exact(cwd)}`]),
-    ...Object.entries(env).map(([name, value]) => `with the variable ${pair(name, value, "=")}`),
+    ...Object.entries(env)
+      .filter(([name]) => !isCommand(name))
+      .map(([name, value]) => `with the variable ${pair(name, value, "=")}`),
     ...variablesIn([command, ...args, cwd, ...Object.values(env)]),
     inheritEnv === "all" ? "gets all variables of your environment" : "gets the basic variables of your environment",
+    ...commands.map(describeCommand),
   ];
 }
 

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
+import { plainSecrets } from "./check.ts";
 import { brief, documentOf, MCP_JSON, removeHomes, SETTINGS, testHome } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { FIELD_ALIASES, KNOWN_FIELDS } from "./known-fields.ts";
@@ -56,7 +57,7 @@ describe("both dialects of pi", () => {
   it("are accepted without a word: the adapter's", () => {
     const common = {
       ...{ lifecycle: "keep-alive", idleTimeout: 10, requestTimeoutMs: 60_000, directTools: ["a"], debug: false },
-      ...{ includeTools: ["a*"], excludeTools: ["b"], allowedTools: ["c"], disabled: false, toolPrefix: "short" },
+      ...{ includeTools: ["a*"], excludeTools: ["b"], disabled: false, toolPrefix: "short" },
       ...{ exposeResources: true, inheritEnv: false },
     };
     const { server, problems } = read({ ...common, command: "x" });
@@ -69,24 +70,68 @@ describe("both dialects of pi", () => {
     ).toEqual({ servers: [], problems: [] });
   });
 
-  it("may say their lifecycle as a word or as the older object", () => {
-    for (const lifecycle of ["lazy", "eager", "keep-alive", { mode: "keep-alive" }]) {
-      expect(read({ command: "x", lifecycle }).problems).toEqual([]);
-    }
-    for (const lifecycle of ["keepalive", { mode: "always" }, {}, { mode: 5 }]) {
+  it.each(["lazy", "eager", "keep-alive", "lazy-keep-alive"])(
+    "[S3-41] [S3-42] may say the lifecycle %s as a word or as the older object",
+    (word) => {
+      for (const lifecycle of [word, { mode: word }]) {
+        const { server, problems } = read({ command: "x", lifecycle });
+        expect([server?.policy.lifecycle, problems]).toEqual([word, []]);
+      }
+    },
+  );
+
+  it("are lazy when the lifecycle is none, and told so", () => {
+    expect(read({ command: "x" }).server?.policy.lifecycle).toBe("lazy");
+    for (const lifecycle of ["keepalive", { mode: "always" }, {}, { mode: 5 }, 5, null, ["eager"], "__proto__"]) {
       const { server, problems } = read({ command: "x", lifecycle });
-      expect(server?.name).toBe("s");
-      expect(problems).toEqual([expect.stringMatching(/ warning .*"lifecycle" should be "lazy", "eager" or/)]);
+      expect(server?.policy).toMatchObject({ lifecycle: "lazy", healthCheckMs: 0 });
+      expect(problems).toEqual([
+        expect.stringMatching(/ warning .*"lifecycle" should be one of "lazy", "eager", .*"lazy" is used/),
+      ]);
     }
   });
 
+  it("may say how long an idle server stays, in minutes or milliseconds", () => {
+    const life = (more: object) => read({ command: "x", ...more }).server?.policy;
+    expect(life({})?.idleTimeoutMs).toBe(600_000);
+    expect(life({ idleTimeout: 0.5 })?.idleTimeoutMs).toBe(30_000);
+    expect(life({ idleTimeout: 0 })?.idleTimeoutMs).toBe(0);
+    expect(life({ idleTimeout: 1e9 })?.idleTimeoutMs).toBe(0);
+    expect(life({ idleTimeout: 5, idleTimeoutMs: 1_500 })?.idleTimeoutMs).toBe(1_500);
+    expect(life({ lifecycle: "eager" })?.idleTimeoutMs).toBe(0);
+    expect(life({ lifecycle: "eager", idleTimeout: 1 })?.idleTimeoutMs).toBe(60_000);
+    for (const lifecycle of ["keep-alive", "lazy-keep-alive"]) {
+      expect(life({ lifecycle, idleTimeout: 1 })).toMatchObject({ idleTimeoutMs: 0, healthCheckMs: 30_000 });
+    }
+    for (const idleTimeout of [-1, "5", true, null]) {
+      const { server, problems } = read({ command: "x", idleTimeout });
+      expect([server?.policy.idleTimeoutMs, problems]).toEqual([
+        600_000,
+        [expect.stringMatching(/ warning .*"idleTimeout"/)],
+      ]);
+    }
+  });
+
+  it("may say what is repeated, and how often; a wrong word is not passed over", () => {
+    const { server, problems } = read({ command: "x", replay: "never", maxAttempts: 1, freshAfterFailure: true });
+    expect(problems).toEqual([]);
+    expect(server?.policy).toMatchObject({
+      replay: "never",
+      retry: { attempts: 1, inPlace: 2 },
+      freshAfterFailure: true,
+    });
+    expect(read({ command: "x", maxAttempts: 1e6 }).server?.policy.retry.attempts).toBe(10);
+    expect(read({ command: "x", replay: "nevr" }).server).toBeUndefined();
+    expect(read({ command: "x", replay: true }).server).toBeUndefined();
+    expect(read({ command: "x", maxAttempts: 0 }).server).toBeUndefined();
+  });
+
   it("warn of a value of the wrong kind in a field without effect, and of no other", () => {
-    const { server, problems } = read({ command: "x", idleTimeout: "5", toolExposure: "direct", lifecycle: 5 });
+    const { server, problems } = read({ command: "x", toolPrefix: 5, toolExposure: "direct" });
     expect(server?.name).toBe("s");
     expect(problems).toEqual([
-      '1:49 warning Server "s": "idleTimeout" should not be a string; it has no effect.',
-      '1:68 warning Server "s": "toolExposure" should not be a string; it has no effect.',
-      '1:89 warning Server "s": "lifecycle" should not be a number; it has no effect.',
+      '1:48 warning Server "s": "toolPrefix" should not be a number; it has no effect.',
+      '1:65 warning Server "s": "toolExposure" should not be a string; it has no effect.',
     ]);
   });
 });
@@ -232,17 +277,41 @@ describe("a bearer token", () => {
 });
 
 describe("a command for a value", () => {
-  it("is warned of at its place, and not shown", () => {
+  it("stays as it is written, whatever it is for", () => {
     const file = '{"mcpServers": {"s": {"command": "x",\n "env": {"A": "!cat hunter2", "B": "$!x", "C": "!!x"}}}}';
-    expect(readFile(file).problems).toEqual([
-      expect.stringMatching(/^2:15 warning Server "s": the value of "A" is a command, and commands are not run, so/),
-    ]);
-    expect(readFile(file, "settings").problems).toEqual([]);
-    expect(read({ url: "https://h/", headers: { A: "!pass" } }).problems).toHaveLength(1);
-    expect(read({ url: "https://h/", bearerToken: "!pass" })).toMatchObject({
-      server: { target: { headers: { Authorization: "!pass" } } },
-      problems: [expect.stringMatching(/the value of "bearerToken" is a command/)],
+    expect(readFile(file).problems).toEqual([]);
+    expect(read({ url: "https://h/", headers: { A: "!pass" } })).toMatchObject({
+      server: { target: { headers: { A: "!pass" } } },
+      problems: [],
     });
+    expect(read({ url: "https://h/", bearerToken: "!pass x" }).server?.target).toEqual({
+      ...{ kind: "http", url: "https://h/", headers: {}, bearerCommand: "pass x" },
+    });
+    expect(read({ url: "https://h/", bearerToken: "!!pass" }).server?.target).toMatchObject({
+      headers: { Authorization: "Bearer !pass" },
+    });
+  });
+
+  it("is no secret that somebody has written down", () => {
+    const stdio = { kind: "stdio", command: "x", args: [] } as const;
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!pass show x" } })).toEqual([]);
+    expect(plainSecrets({ ...stdio, env: { TOKEN: "!!pass" } })).toHaveLength(1);
+  });
+
+  it("names one", () => {
+    const file = '{"mcpServers": {"s": {"command": "x",\n "env": {"A": "! "}}}}';
+    expect(readFile(file).problems).toEqual([
+      '2:15 error Server "s": the value of "A" begins like a command ("!") and names none; write "$!" for an exclamation mark.',
+    ]);
+    expect(readFile(file, "settings").problems).toEqual([
+      expect.stringMatching(
+        /^2:15 warning Server "s": the value of "A" in "env" begins with "!", which means a command/,
+      ),
+    ]);
+    expect(read({ url: "https://h/", headers: { A: "!" } }).problems).toHaveLength(1);
+    expect(read({ url: "https://h/", bearerToken: "!" }).problems).toEqual([
+      expect.stringContaining('"bearerToken" begins like a command ("!") and names none'),
+    ]);
   });
 });
 

@@ -1,9 +1,28 @@
-import type { ServerConfig, ServerTarget } from "./record.ts";
+import type { ConfigLayer, ServerConfig, ServerTarget } from "./record.ts";
 import { argSecrets, looksSecret, mapAddresses, queryItems, splitUrl } from "./secrets.ts";
 import { isVariable } from "./variables.ts";
 
 /** Stands for what is not shown. */
 export const MASK = "***";
+
+export const LAYER_NAMES: Readonly<Record<ConfigLayer, string>> = {
+  own: "your file",
+  project: "file of the project",
+  environment: "variable",
+  editor: "editor",
+  flag: "command line",
+  extension: "extension",
+};
+
+/** Of a server whose fields come from more than one place, a line for each place: which of them stands where. */
+export function describePlaces(fields: ServerConfig["fields"]): string[] {
+  const places = new Map<string, string[]>();
+  for (const [field, { layer, file, line, column }] of Object.entries(fields)) {
+    const place = `${file} (${LAYER_NAMES[layer]})`;
+    places.set(place, [...(places.get(place) ?? []), `${field} ${line}:${column}`]);
+  }
+  return places.size < 2 ? [] : [...places].map(([place, names]) => `from ${place}: ${names.join(", ")}`);
+}
 
 /** `stdio: npx -y server`, `http: https://host/mcp`, or the transport alone where the target is not to be shown. */
 export function displayServer({ target, policy }: Pick<ServerConfig, "target" | "policy">): string {

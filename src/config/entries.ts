@@ -18,6 +18,8 @@ export interface Entry {
   readonly source: FilePosition;
   /** Absent when the entry is not an object, which has been reported: it still stands for its name. */
   readonly fields?: ReadonlyMap<string, Field>;
+  /** Where a list of names beside the entries switches it off; then it has no fields. */
+  readonly switchedOff?: FilePosition;
 }
 
 /**
@@ -46,7 +48,7 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[], f
     for (const item of keys.get(key)?.value.children ?? []) {
       const entry = entries.get(String(item.value));
       if (item.type === "string" && entry !== undefined) {
-        entries.set(entry.name, { name: entry.name, source: entry.source });
+        entries.set(entry.name, { name: entry.name, source: entry.source, switchedOff: positionOf(document, item) });
       }
     }
   }
@@ -180,6 +182,13 @@ export function fieldsOf(document: JsonDocument, object: JsonNode): Map<string, 
     if (key !== undefined && value !== undefined) fields.set(String(key.value), { document, key, value });
   }
   return fields;
+}
+
+/** What switches an entry off, if anything does. */
+export function disabledAt({ fields, switchedOff }: Entry): FilePosition | undefined {
+  if (switchedOff !== undefined || !isDisabled(fields)) return switchedOff;
+  const field = fields?.get("disabled")?.value.value === true ? fields.get("disabled") : fields?.get("enabled");
+  return field && positionOf(field.document, field.key);
 }
 
 /** `disabled: true` (S1-14) or `enabled: false`. Such an entry is not looked at any further, so it may hold anything. */

@@ -13,6 +13,8 @@ import { trimHidden } from "./white-space.ts";
 export interface EntryReader {
   readonly failed: boolean;
   has(field: string): boolean;
+  /** The field as it is, for a reader that judges its kind itself. */
+  field(field: string): Field | undefined;
   /** A string without the white space around it, which is reported; `undefined` when absent or blank. */
   text(field: string): string | undefined;
   /** A string as `text` gives it, or a list of strings whose first one must not be blank; empty when absent or blank. */
@@ -23,10 +25,13 @@ export interface EntryReader {
   textMap(field: string): ReadonlyMap<string, MapItem>;
   boolean(field: string): boolean | undefined;
   isBoolean(field: string): boolean;
-  /** Whether the field is `true`; anything else is no. */
-  isTrue(field: string): boolean;
+  isList(field: string): boolean;
+  /** Whether the field is that very value; anything else is no. */
+  is(field: string, value: boolean | string): boolean;
   /** A number above zero. */
   positive(field: string): number | undefined;
+  /** A field's name as the person wrote it, which may be another spelling of it. */
+  written(field: string): string;
   /** Reports at the field, or at the entry when it has none of that name. */
   error(field: string | undefined, message: string): void;
   errorAt(field: Field, message: string): void;
@@ -75,7 +80,8 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
     for (const [index, item] of (field?.value.children ?? []).entries()) {
       if (item.type === "string") texts.push(String(item.value));
       else if (field !== undefined) {
-        report("error", { ...field, value: item }, `"${name}[${index}]" must be a string, not ${kindOf(item)}.`);
+        const place = `${nameIn(field, name)}[${index}]`;
+        report("error", { ...field, value: item }, `"${place}" must be a string, not ${kindOf(item)}.`);
       }
     }
     return texts;
@@ -86,6 +92,7 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
       return failed;
     },
     has: (name) => fields.has(name),
+    field: (name) => fields.get(name),
     text,
     words(name) {
       const field = fields.get(name);
@@ -124,7 +131,8 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
       return typed(name, "boolean", "true or false")?.value.value;
     },
     isBoolean: (name) => fields.get(name)?.value.type === "boolean",
-    isTrue: (name) => fields.get(name)?.value.value === true,
+    isList: (name) => fields.get(name)?.value.type === "array",
+    is: (name, value) => fields.get(name)?.value.value === value,
     positive(name) {
       const field = typed(name, "number", "a number");
       if (field === undefined) return undefined;
@@ -132,6 +140,10 @@ export function createEntryReader(entry: Entry, problems: ConfigProblem[]): Entr
       if (value > 0 && Number.isFinite(value)) return value;
       report("error", field, `"${name}" must be a number above zero.`);
       return undefined;
+    },
+    written: (name) => {
+      const field = fields.get(name);
+      return field === undefined ? name : nameIn(field, name);
     },
     error: (name, message) => report("error", name === undefined ? undefined : fields.get(name), message),
     errorAt: (field, message) => report("error", field, message),

@@ -1,7 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { homedir } from "node:os";
 import { describe, expect, it } from "vitest";
-import { expandTarget } from "./expand.ts";
+import { expandTarget, valueCommands } from "./expand.ts";
 import type { HttpTarget, StdioTarget } from "./record.ts";
 
 const VERBATIM = { unsetVariable: "verbatim", variableForms: "plain" } as const;
@@ -120,15 +120,43 @@ describe("all forms", () => {
 });
 
 describe("a command for a value", () => {
-  it("is named and not expanded into anything, only where all forms are understood", () => {
-    const target = stdio({ args: ["!not"], env: { A: "!security find x", B: "!!plain", C: "$!plain", D: "a!b" } });
-    const all = expandTarget(target, EMPTY, {});
-    expect(all.commands).toEqual(["A"]);
-    expect(all.target).toMatchObject({ args: ["!not"], env: { B: "!plain", C: "!plain", D: "a!b" } });
-    expect(expandTarget(target, VERBATIM, {})).toMatchObject({ commands: [], target });
-    expect(expandTarget(http("https://h/", { Authorization: "!pass x" }), EMPTY, {}).commands).toEqual([
-      "Authorization",
+  const target = stdio({
+    args: ["!not"],
+    env: { A: "! find $X ", B: "!!plain", C: "$!plain", D: "a!b", E: "!find $X" },
+  });
+  const outputs = new Map([["find $X", "o$X"]]);
+
+  it("is one only where all forms are understood, and not expanded itself", () => {
+    expect(valueCommands(target, "all")).toEqual([
+      { field: "env", name: "A", command: "find $X" },
+      { field: "env", name: "E", command: "find $X" },
     ]);
+    expect(valueCommands(target, "plain")).toEqual([]);
+    expect(expandTarget(target, VERBATIM, {}).target).toEqual(target);
+    expect(valueCommands({ ...http("https://h/", { "X-A": "!a", B: "b!" }), bearerCommand: "c" }, "all")).toEqual([
+      { field: "headers", name: "X-A", command: "a" },
+      { field: "bearerToken", name: "Authorization", command: "c" },
+    ]);
+  });
+
+  it("is replaced by its output, in which nothing is looked for", () => {
+    expect(expandTarget(target, EMPTY, { X: "x" }, outputs).target).toMatchObject({
+      args: ["!not"],
+      env: { A: "o$X", B: "!plain", C: "!plain", D: "a!b", E: "o$X" },
+    });
+    const web = { ...http("https://h/", { "X-A": "!find $X" }), bearerCommand: "find $X" };
+    expect(expandTarget(web, EMPTY, {}, outputs).target).toEqual(
+      http("https://h/", { "X-A": "o$X", Authorization: "Bearer o$X" }),
+    );
+  });
+
+  it("has an output that is a secret, however short and whatever it is for", () => {
+    const { secrets } = expandTarget(stdio({ env: { A: "!a" } }), EMPTY, {}, new Map([["a", "Bearer x"]]));
+    for (const value of ["x", "Bearer x"]) expect(secrets).toContainEqual({ value, isSecret: true });
+  });
+
+  it("is not left out when it was not run", () => {
+    expect(() => expandTarget(target, EMPTY, {})).toThrow("A command was not run.");
   });
 });
 

@@ -1,9 +1,9 @@
 import { homedir } from "node:os";
 import { expandHome } from "./paths.ts";
-import type { ConfiguredSecret, ServerPolicy, ServerTarget } from "./record.ts";
-import { looksSecret } from "./secrets.ts";
+import type { ConfiguredSecret, HttpTarget, ServerPolicy, ServerTarget, ValueCommand } from "./record.ts";
+import { credentialsOf, looksSecret } from "./secrets.ts";
 import { secretsOf } from "./target-secrets.ts";
-import { isCommandValue, replaceVariables } from "./variables.ts";
+import { commandOf, replaceVariables, type VariableForms } from "./variables.ts";
 
 /** A target ready to be started, and what must never be shown of it. */
 export interface ExpandedTarget {
@@ -12,25 +12,26 @@ export interface ExpandedTarget {
   readonly secrets: readonly ConfiguredSecret[];
   /** Names of the variables that are not set, each once, in the order they were met. */
   readonly unset: readonly string[];
-  /** Names of the variables and headers whose values are commands (`!command`), which are not run: it cannot start. */
-  readonly commands: readonly string[];
 }
 
 /**
  * Replaces variables by their values in every string of a target but the names of variables and headers, and `~/` at
  * the start of the command, the directory and the names of files (and of arguments, where all forms of variables are
- * understood). Values are not looked into again: a variable that
- * holds `$X` stays so. To be called when the server is started and not before.
+ * understood). Values are not looked into again: a variable that holds `$X` stays so. To be called when the server is
+ * started and not before. `outputs` has the output of each command there is among the values (`valueCommands`), by the
+ * command; without one it throws.
  */
 export function expandTarget(
   target: ServerTarget,
   policy: Pick<ServerPolicy, "unsetVariable" | "variableForms">,
   env: NodeJS.ProcessEnv,
+  outputs: ReadonlyMap<string, string> = new Map(),
 ): ExpandedTarget {
   const unset = new Set<string>();
   /** A variable that is called like a secret is one wherever it ends up, also as a part of something longer. */
   const variables: ConfiguredSecret[] = [];
-  const commands: string[] = [];
+  /** What a command writes is a secret, whatever its variable is called: why else would it not stand there. */
+  const written: ConfiguredSecret[] = [];
 
   function expand(text: string): string {
     if (policy.unsetVariable === "literal") return text;
@@ -46,12 +47,33 @@ export function expandTarget(
     });
   }
 
+  function outputOf(command: string): string {
+    const output = outputs.get(command);
+    if (output === undefined) throw new Error("A command was not run.");
+    written.push({ value: output, isSecret: true }, { value: credentialsOf(output), isSecret: true });
+    return output;
+  }
+
   /** The values of `env` and `headers`, which alone may be commands: `!x` as an argument is one of its own. */
   function expandValues(values: Readonly<Record<string, string>>): Record<string, string> {
-    return mapValues(values, (value, name) => {
-      if (isCommandValue(value, policy.variableForms)) commands.push(name);
+    return mapValues(values, (value) => {
+      const command = commandOf(value, policy.variableForms);
+      if (command !== undefined) return outputOf(command);
       return expand(policy.variableForms === "all" && value.startsWith("!!") ? value.slice(1) : value);
     });
+  }
+
+  function expandHttp({ bearerCommand, ...target }: HttpTarget): HttpTarget {
+    const headers = expandValues(target.headers);
+    if (bearerCommand !== undefined) headers.Authorization = `Bearer ${outputOf(bearerCommand)}`;
+    return {
+      ...target,
+      url: expand(target.url),
+      headers,
+      ...(target.ca !== undefined && { ca: expandPath(target.ca) }),
+      ...(target.cert !== undefined && { cert: expandPath(target.cert) }),
+      ...(target.key !== undefined && { key: expandPath(target.key) }),
+    };
   }
 
   /** Only a `~` that was written is the home, not one that comes out of a variable. */
@@ -70,21 +92,28 @@ export function expandTarget(
           env: expandValues(target.env),
           ...(target.cwd !== undefined && { cwd: expandPath(target.cwd) }),
         }
-      : {
-          ...target,
-          url: expand(target.url),
-          headers: expandValues(target.headers),
-          ...(target.ca !== undefined && { ca: expandPath(target.ca) }),
-          ...(target.cert !== undefined && { cert: expandPath(target.cert) }),
-          ...(target.key !== undefined && { key: expandPath(target.key) }),
-        };
-  const secrets = [...variables, ...secretsOf(target), ...secretsOf(expanded)];
-  return { target: expanded, secrets: secrets.filter(({ value }) => value.trim() !== ""), unset: [...unset], commands };
+      : expandHttp(target);
+  const secrets = [...variables, ...written, ...secretsOf(target), ...secretsOf(expanded)];
+  return { target: expanded, secrets: secrets.filter(({ value }) => value.trim() !== ""), unset: [...unset] };
+}
+
+/** The commands among the values of a target, in the order they are written. Two may be the same. */
+export function valueCommands(target: ServerTarget, forms: VariableForms): ValueCommand[] {
+  const [field, values] =
+    target.kind === "stdio" ? (["env", target.env] as const) : (["headers", target.headers] as const);
+  const commands = Object.entries(values).flatMap(([name, value]): ValueCommand[] => {
+    const command = commandOf(value, forms);
+    return command === undefined ? [] : [{ field, name, command }];
+  });
+  const bearer = target.kind === "stdio" ? undefined : target.bearerCommand;
+  return bearer === undefined
+    ? commands
+    : [...commands, { field: "bearerToken", name: "Authorization", command: bearer }];
 }
 
 function mapValues(
   record: Readonly<Record<string, string>>,
-  change: (value: string, name: string) => string,
+  change: (value: string) => string,
 ): Record<string, string> {
-  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value, key)]));
+  return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, change(value)]));
 }

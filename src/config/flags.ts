@@ -1,8 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, resolve } from "node:path";
 import { readEntries } from "./entries.ts";
+import { FileMemory } from "./file-memory.ts";
 import { type JsonDocument, parseJson, report } from "./json-file.ts";
-import { type Layer, readDocument } from "./layers.ts";
+import type { Layer } from "./layers.ts";
 import { expandHome } from "./paths.ts";
 import type { ConfigProblem, Origin } from "./record.ts";
 
@@ -38,8 +39,8 @@ export interface FlagLayer {
 }
 
 /** The entries of each source, from low to high. */
-export function readFlagLayers(place: FlagPlace, problems: ConfigProblem[]): FlagLayer[] {
-  return readFlagDocuments(place, problems).map((document) => {
+export function readFlagLayers(place: FlagPlace, problems: ConfigProblem[], memory: FileMemory): FlagLayer[] {
+  return readFlagDocuments(place, problems, memory).map((document) => {
     const origin = /^settings\.(?:json|toml)$/.test(basename(document.file)) ? "settings" : "mcpjson";
     return { origin, entries: readEntries({ ...document, layer: "flag" }, problems, origin === "mcpjson") };
   });
@@ -49,10 +50,16 @@ export function readFlagLayers(place: FlagPlace, problems: ConfigProblem[]): Fla
  * Reads what is named. A person who names a file means it to be there, so one that is missing, or is no configuration at
  * all, is an error here; a mistake in one entry costs that entry, as in every file.
  */
-export function readFlagDocuments(place: FlagPlace, problems: ConfigProblem[]): JsonDocument[] {
+export function readFlagDocuments(
+  place: FlagPlace,
+  problems: ConfigProblem[],
+  memory: FileMemory = new FileMemory(),
+): JsonDocument[] {
   return (place.flags?.sources ?? []).flatMap((source) => {
     const text = source.trim();
-    const document = isText(text) ? parseJson(FLAG, text, problems) : readNamed(flagFiles(only(place, text)), problems);
+    const document = isText(text)
+      ? parseJson(FLAG, text, problems)
+      : readNamed(flagFiles(only(place, text)), problems, memory);
     if (document === undefined || document.root.type === "object") return document ?? [];
     report(problems, { file: document.file, line: 1, column: 1 }, NO_OBJECT);
     return [];
@@ -69,7 +76,12 @@ function only(place: FlagPlace, source: string): FlagPlace {
   return { ...place, flags: { sources: [source] } };
 }
 
-function readNamed([file = ""]: readonly string[], problems: ConfigProblem[]): JsonDocument | undefined {
-  if (existsSync(file)) return readDocument(file, problems);
+function readNamed(
+  [file = ""]: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): JsonDocument | undefined {
+  const source = memory.read(file, problems);
+  if (source !== undefined || existsSync(file)) return source?.document;
   return report(problems, { file, line: 1, column: 1 }, `There is no such file, which ${FLAG} names.`);
 }

@@ -30,13 +30,22 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
   ["caFile", "ca"],
   ["bearer_token", "bearerToken"],
   ["bearer_token_env_var", "bearerTokenEnv"],
+  ["allowedTools", "includeTools"],
+  ["allowed_tools", "includeTools"],
+  ["enabled_tools", "includeTools"],
+  ["available_tools", "includeTools"],
+  ["disabledTools", "excludeTools"],
+  ["disabled_tools", "excludeTools"],
+  ["blockedTools", "excludeTools"],
+  ["blocked_tools", "excludeTools"],
 ]);
 
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
-  ...["disabled", "enabled", "exposure", "directTools", "protocolVersion"],
+  ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
+  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
   ...[
     "maxResultBytes",
     "maxResultLines",
@@ -57,12 +66,7 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   auth: ["object", "string", "boolean"],
   oauth: ["object", "boolean"],
   // its adapter and the extension before it
-  lifecycle: ["string", "object"],
-  idleTimeout: ["number"],
   toolPrefix: ["string"],
-  allowedTools: ["array"],
-  includeTools: ["array"],
-  excludeTools: ["array"],
   exposeResources: ["boolean"],
   debug: ["boolean"],
 };
@@ -81,19 +85,19 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ["envFile", 'put the variables under "env"'],
   ...["dev", "gallery", "version", "sandboxEnabled", "sandbox"],
   // Windsurf, Cline, Roo Code
-  ...["disabledTools", "autoApprove", "alwaysAllow", "watchPaths"],
+  ...["autoApprove", "alwaysAllow", "watchPaths"],
   // Gemini CLI
   ...["trust", "tcp", "authProviderType", "targetAudience", "targetServiceAccount", "extension"],
   // Codex
   ["env_vars", 'put the variables under "env", or leave "inheritEnv" as it is'],
-  ...["startup_timeout_ms", "enabled_tools", "disabled_tools", "required", "scopes", "supports_parallel_tool_calls"],
+  ...["startup_timeout_ms", "required", "scopes", "supports_parallel_tool_calls"],
   ...["tools", "default_tools_approval_mode", "experimental_environment", "oauth_resource"],
   // Grok
   ...["oauth_client_id", "oauth_client_secret_env_var", "oauth_scopes", "tool_timeouts", "expose_image_base64"],
   ["setup", "run it by hand"],
   // Goose, Zed, mcporter
-  ...["bundled", "env_keys", "available_tools", "display_name", "source", "remote"],
-  ...["tokenCacheDir", "clientName", "oauthRedirectUrl", "oauthScope", "oauthCommand", "logging", "idleTimeoutMs"],
+  ...["bundled", "env_keys", "display_name", "source", "remote"],
+  ...["tokenCacheDir", "clientName", "oauthRedirectUrl", "oauthScope", "oauthCommand", "logging"],
   // Lists and notes
   ...[
     "icon",

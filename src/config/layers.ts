@@ -1,4 +1,5 @@
 import { type Entry, readEntries } from "./entries.ts";
+import type { FileMemory } from "./file-memory.ts";
 import { type JsonDocument, readJsonFile } from "./json-file.ts";
 import type { ConfigProblem } from "./record.ts";
 import { readTomlFile } from "./toml-file.ts";
@@ -6,9 +7,9 @@ import { readTomlFile } from "./toml-file.ts";
 /** The entries of one file, by name. */
 export type Layer = ReadonlyMap<string, Entry>;
 
-/** The entries of a file, which is what its name says; none, with a problem, when it cannot be read. */
-export function readLayer(file: string, problems: ConfigProblem[]): Layer {
-  const document = readDocument(file, problems);
+/** The entries of a file, which is what its name says; none, with a problem, when it cannot be read and never could. */
+export function readLayer(file: string, problems: ConfigProblem[], memory: FileMemory): Layer {
+  const document = memory.read(file, problems)?.document;
   return document ? readEntries(document, problems, file.endsWith("mcp.json")) : new Map();
 }
 

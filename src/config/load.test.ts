@@ -1,6 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { afterEach, describe, expect, it } from "vitest";
-import { brief, MCP_JSON, removeHomes, SETTINGS, testHome, USER_MCP_JSON } from "./config.fixture.ts";
+import { brief, MCP_JSON, removeHomes, SETTINGS, SETTINGS_TOML, testHome, USER_MCP_JSON } from "./config.fixture.ts";
+import { loadConfig } from "./load.ts";
 import { ORIGINS } from "./origins.ts";
 
 afterEach(removeHomes);
@@ -250,6 +251,86 @@ describe("mcp.json files", () => {
     home.write(MCP_JSON, { mcpServers: { s: { env: {} } } });
     expect(brief(home.load().problems)).toEqual([expect.stringMatching(/neither a "command" to run nor a "url"/)]);
     home.write(MCP_JSON, { mcpServers: { s: { disabled: true } } });
-    expect(home.load()).toEqual({ servers: [], problems: [] });
+    expect(home.load()).toMatchObject({ servers: [], problems: [] });
+  });
+});
+
+describe("what is not used", () => {
+  it("is named with what switches it off and how to switch it on", () => {
+    const home = testHome();
+    const low = home.write(
+      USER_MCP_JSON,
+      '{"mcpServers": {"a": {"command": "x"},\n "b c": {"command": "x", "enabled": false}}}',
+    );
+    const high = home.write(MCP_JSON, '{"mcpServers": {\n "a": {"disabled": true}}}');
+    const toml = home.write(SETTINGS_TOML, '[mcp_servers.t]\ncommand = "x"\nenabled = false\n');
+    expect(home.load().unused).toMatchObject([
+      { reason: "disabled", name: "a", source: { file: high, line: 2, column: 8 }, remedy: "pi-mcp enable a" },
+      {
+        reason: "disabled",
+        name: "b c",
+        source: { file: low, line: 2 },
+        remedy: `pi-mcp enable 'b c' --file ${low}`,
+      },
+      { reason: "disabled", name: "t", source: { file: toml, line: 3 } },
+    ]);
+    expect(home.load().unused?.[2]).not.toHaveProperty("remedy");
+    home.write(MCP_JSON, '{"mcpServers": {"a": {"command": "x"}},\n "disabledMcpServers": ["a"]}');
+    expect(home.load().unused?.[0]).toMatchObject({ name: "a", source: { line: 2, column: 25 } });
+  });
+
+  it("is named with its first mistake, which counts for more than a switch", () => {
+    const home = testHome();
+    const file = home.write(
+      MCP_JSON,
+      '{"mcpServers": {"a": {"command": 5},\n "b": 7, "c": {"command": "x", "args": [1, 2]}}}',
+    );
+    home.write(SETTINGS, { mcpServers: [{ name: "a", command: "x", disabled: true }] });
+    expect(home.load().unused).toEqual([
+      {
+        reason: "wrong",
+        name: "a",
+        source: { file, line: 1, column: 34 },
+        message: '"command" must be a string, not a number.',
+      },
+      {
+        reason: "wrong",
+        name: "b",
+        source: { file, line: 2, column: 7 },
+        message: 'Server "b" must be an object with a "command" or a "url".',
+      },
+      {
+        reason: "wrong",
+        name: "c",
+        source: { file, line: 2, column: 41 },
+        message: '"args[0]" must be a string, not a number.',
+      },
+    ]);
+  });
+
+  it("comes from every source, and has a remedy only where a file is edited", () => {
+    const home = testHome();
+    home.write(MCP_JSON, { mcpServers: { a: { command: "x" } } });
+    const file = home.write("more.json", '{"mcpServers": {"b": {"command": "x", "disabled": true}}}');
+    const handed = JSON.stringify([{ name: "c", command: 5 }]);
+    const { servers, unused } = loadConfig({
+      env: { PI_ACP_MCP_SERVERS: handed },
+      home: home.home,
+      flags: { sources: ['{"mcpServers": {"a": {"disabled": true}}}', file], isStrict: false },
+    });
+    expect(servers).toEqual([]);
+    expect(unused).toMatchObject([
+      { name: "a", reason: "disabled" },
+      { name: "b", reason: "disabled", source: { file, line: 1 }, remedy: `pi-mcp enable b --file ${file}` },
+      { name: "c", reason: "wrong", message: expect.stringContaining('"command"') },
+    ]);
+    expect(unused?.[0]).not.toHaveProperty("remedy");
+  });
+
+  it("is not what another file's entry of the name makes good", () => {
+    const home = testHome();
+    home.write(MCP_JSON, { mcpServers: { a: { command: 5 }, b: { command: "x", disabled: true } } });
+    home.write(SETTINGS, { mcpServers: ["a", "b"].map((name) => ({ name, command: "x" })) });
+    expect(home.load()).not.toHaveProperty("unused");
   });
 });

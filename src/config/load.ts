@@ -1,14 +1,17 @@
 import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
+import { FileMemory } from "./file-memory.ts";
 import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
 import { isOverride, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
-import { configPaths, type UserEnvironment } from "./paths.ts";
+import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
 import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
 import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
+import { withDirectToolsOf } from "./tool-filter.ts";
 import { readTrust, type TrustFile } from "./trust.ts";
+import { unusedByName, unusedEntry, wrongEntries } from "./unused.ts";
 
 /** Where servers are looked for. */
 export interface ConfigPlace extends UserEnvironment {
@@ -28,33 +31,47 @@ export interface ConfigPlace extends UserEnvironment {
  *
  * A project's files are somebody else's, and a server is a program that runs: an entry of theirs counts only if a person
  * has allowed that very content. All others are in `untrusted` and have no part in `servers`.
+ *
+ * With the `memory` of an earlier reading, a file that is broken now counts as what it held then. What a person has
+ * allowed is never remembered so: a consent that was taken back, or that cannot be read, is none.
  */
-export function loadConfig(place: ConfigPlace): LoadedConfig {
+export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemory()): LoadedConfig {
+  memory.begin();
   const problems: ConfigProblem[] = [];
-  const flags = readFlagLayers(place, problems);
+  const flags = readFlagLayers(place, problems, memory);
   const isAlone = place.flags?.isStrict === true;
-  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems);
+  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
   const named = applyFlags(flags, entries);
   const handed = readAcpVariable(isAlone ? {} : place.env);
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
+  const unread: Entry[] = [];
   const sources = [
-    ...readServers(named.entries.settings, "settings", problems),
-    ...readServers(named.entries.mcpjson, "mcpjson", problems),
+    ...readServers(named.entries.settings, "settings", problems, unread),
+    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
     ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
-    ...readServers(entries.settings, "settings", problems),
-    ...readServers(entries.mcpjson, "mcpjson", problems),
+    ...readServers(entries.settings, "settings", problems, unread),
+    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
   ];
   for (const server of sources) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));
   }
+  const edited = configPaths(place).mcpJson.at(-1) ?? "";
+  const unused = unusedByName(
+    [...unread.map((entry) => unusedEntry(entry, problems, edited)), ...wrongEntries(handed.problems)],
+    new Set(servers.keys()),
+  );
   return {
-    servers: [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    servers: withDirectToolsOf(
+      place.env,
+      [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    ),
     problems,
     ...(untrusted.length > 0 && { untrusted }),
+    ...(unused.length > 0 && { unused }),
   };
 }
 
@@ -76,15 +93,21 @@ function noFiles(): FileEntries {
 }
 
 /** What stands in the files of the person and of the project, and in what extensions register. */
-function readFiles(place: ConfigPlace, named: readonly string[], problems: ConfigProblem[]): FileEntries {
+function readFiles(
+  place: ConfigPlace,
+  named: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): FileEntries {
   const paths = configPaths(place);
   const own = {
-    settings: [readLayer(paths.settings, problems), readLayer(paths.settingsToml, problems)],
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems)),
+    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
+    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
   };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
-  const project = readProject(place, [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named], problems);
+  const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
+  const project = readProject(place, known, problems, memory);
   const allowed = project.filter(({ state }) => state === "allowed");
   for (const layer of allowed) problems.push(...layer.problems);
   const entriesOf = (origin: "settings" | "mcpjson") =>
@@ -126,26 +149,43 @@ function applyFlags(flags: readonly FlagLayer[], lower: EntriesByOrigin): NamedE
 }
 
 /** The record of consents is read when there is something it could be about, and complained of only then. */
-function readProject(place: ConfigPlace, own: readonly string[], problems: ConfigProblem[]): ProjectLayer[] {
+function readProject(
+  place: ConfigPlace,
+  own: readonly string[],
+  problems: ConfigProblem[],
+  memory: FileMemory,
+): ProjectLayer[] {
   if (place.cwd === undefined) return [];
   let trust: TrustFile | undefined;
   const layers = readProjectLayers(
     place.cwd,
     own,
     () => {
+      // Noted first: what is decided in between shows as a change.
+      if (trust === undefined) memory.note(trustPath(place));
       trust ??= readTrust(place);
       return trust;
     },
     problems,
+    memory,
   );
   if (trust?.problem !== undefined) problems.push(trust.problem);
   return layers;
 }
 
-function readServers(entries: ReadonlyMap<string, Entry>, origin: Origin, problems: ConfigProblem[]): ServerConfig[] {
-  return [...entries.values()]
-    .map((entry) => readServer(entry, origin, problems))
-    .filter((server) => server !== undefined);
+/** `unread` gets the entries that give no server. */
+function readServers(
+  entries: ReadonlyMap<string, Entry>,
+  origin: Origin,
+  problems: ConfigProblem[],
+  unread: Entry[],
+): ServerConfig[] {
+  return [...entries.values()].flatMap((entry) => {
+    const server = readServer(entry, origin, problems);
+    if (server !== undefined) return [server];
+    unread.push(entry);
+    return [];
+  });
 }
 
 function shadowed(server: ServerConfig, winner: ServerConfig): ConfigProblem {

@@ -1,4 +1,4 @@
-import type { ListLimit, Origin, ResultLimit, ServerPolicy } from "./record.ts";
+import type { ListLimit, Origin, ResultLimit, RetryPolicy, ServerPolicy } from "./record.ts";
 
 /** Limit of one request: S1-54 and S3-51 both say 30 seconds. */
 const REQUEST_TIMEOUT_MS = 30_000;
@@ -15,6 +15,42 @@ const LIST: ListLimit = { maxItems: 10_000, maxPages: 1_000 };
 /** S3-59, S3-60: 2000 lines or 50 KB, read as 1024-byte kilobytes. */
 const MCPJSON_RESULT: ResultLimit = { maxBytes: 50 * 1024, maxLines: 2000 };
 
+/** How often a connection that is kept alive is checked [S3-08]; one of another lifecycle is not. */
+export const HEALTH_CHECK_MS = 30_000;
+
+/** Servers of an mcp.json are often many: one that is lazy is not held for the rest of the day. */
+const MCPJSON_IDLE_MS = 10 * 60_000;
+
+/** S1-42…44: three tries, each on a new connection where the last one was lost, also of a start. */
+const SETTINGS_RETRY: RetryPolicy = {
+  attempts: 3,
+  inPlace: 2,
+  reconnects: 2,
+  repeatsStart: true,
+  pause: { firstMs: 100, growth: "doubled", maxMs: 1_000 },
+  reconnectsInARow: Number.POSITIVE_INFINITY,
+};
+
+/** S3-16…19: two more tries while the session lives, one more when it is gone. */
+const MCPJSON_RETRY: RetryPolicy = {
+  attempts: 4,
+  inPlace: 2,
+  reconnects: 1,
+  repeatsStart: false,
+  pause: { firstMs: 200, growth: "added", maxMs: 400 },
+  reconnectsInARow: Number.POSITIVE_INFINITY,
+};
+
+/** S2-23…25: what is known not to have run is sent once more; a server that does nothing but stop is left alone. */
+const ACP_RETRY: RetryPolicy = {
+  attempts: 2,
+  inPlace: 1,
+  reconnects: 1,
+  repeatsStart: false,
+  pause: { firstMs: 200, growth: "added", maxMs: 200 },
+  reconnectsInARow: 3,
+};
+
 /**
  * What a server gets when its entry does not say otherwise, by where it is configured. This is the only place where
  * the origin matters; everything else reads the resolved policy.
@@ -30,6 +66,12 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "plain",
     inheritEnv: "all",
     stopContainer: true,
+    lifecycle: "lazy",
+    idleTimeoutMs: 0,
+    healthCheckMs: 0,
+    replay: "transport",
+    retry: SETTINGS_RETRY,
+    freshAfterFailure: true,
     resultLimit: SETTINGS_RESULT,
     listLimit: SETTINGS_LIST,
     redactResults: "patterns",
@@ -46,6 +88,12 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "all",
     inheritEnv: "all",
     stopContainer: true,
+    lifecycle: "lazy",
+    idleTimeoutMs: MCPJSON_IDLE_MS,
+    healthCheckMs: 0,
+    replay: "transient",
+    retry: MCPJSON_RETRY,
+    freshAfterFailure: false,
     resultLimit: MCPJSON_RESULT,
     listLimit: LIST,
     redactResults: "values",
@@ -62,6 +110,12 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     variableForms: "plain",
     inheritEnv: "safe",
     stopContainer: true,
+    lifecycle: "lazy",
+    idleTimeoutMs: 0,
+    healthCheckMs: 0,
+    replay: "declared",
+    retry: ACP_RETRY,
+    freshAfterFailure: false,
     resultLimit: MCPJSON_RESULT,
     listLimit: LIST,
     redactResults: "values",

@@ -1,22 +1,49 @@
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import type { EntryReader } from "./entry-reader.ts";
+import { readLife } from "./lifecycle.ts";
+import { quote } from "./problems.ts";
 import type { ServerConfig, ServerPolicy } from "./record.ts";
+
+const KNOWN_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
 
 /** No server answers reliably within this: a smaller limit was meant in seconds. */
 const MIN_PLAUSIBLE_MS = 100;
 
+/** More tries of one request are a loop. */
+const MOST_ATTEMPTS = 10;
+
 /** `timeout` is in seconds here and in milliseconds in other programs: above an hour it was most likely meant for those. */
 const MAX_PLAUSIBLE_TIMEOUT_S = 3600;
 
+/** A limit an entry sets, and the field that does. */
+interface Limit {
+  readonly ms: number;
+  readonly field: string;
+}
+
+export interface Limits {
+  readonly start: Limit | undefined;
+  readonly call: Limit | undefined;
+}
+
 /**
- * The origin's defaults with what the entry says instead. `requestTimeoutMs` (S3-51) sets both limits; `timeout` and
- * `tool_timeout_sec` (seconds) set the limit of a call, `startup_timeout_sec` (seconds) that of the start. The more
- * special field wins.
+ * `requestTimeoutMs` (S3-51) sets both limits; `timeout` and `tool_timeout_sec` (seconds) set the limit of a call,
+ * `startup_timeout_sec` (seconds) that of the start. The more special field wins.
  */
-export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerPolicy {
-  const both = requestTimeoutMs(reader);
-  const start = secondsMs(reader, "startup_timeout_sec");
-  const timeout = timeoutMs(reader);
-  const call = secondsMs(reader, "tool_timeout_sec");
+export function readLimits(reader: EntryReader): Limits {
+  const both = limit("requestTimeoutMs", requestTimeoutMs(reader));
+  const start = limit("startup_timeout_sec", secondsMs(reader, "startup_timeout_sec"));
+  const timeout = limit("timeout", timeoutMs(reader));
+  const call = limit("tool_timeout_sec", secondsMs(reader, "tool_timeout_sec"));
+  return { start: start ?? both, call: call ?? timeout ?? both };
+}
+
+function limit(field: string, ms: number | undefined): Limit | undefined {
+  return ms === undefined ? undefined : { field, ms };
+}
+
+/** The origin's defaults with what the entry says instead. */
+export function readPolicy(reader: EntryReader, defaults: ServerPolicy, { start, call }: Limits): ServerPolicy {
   return {
     ...defaults,
     protocolVersion: protocolVersion(reader) ?? defaults.protocolVersion,
@@ -30,28 +57,45 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy): ServerP
     },
     inheritEnv: inheritEnv(reader) ?? defaults.inheritEnv,
     stopContainer: reader.boolean("stopContainer") ?? defaults.stopContainer,
+    ...readLife(reader, defaults),
+    replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
+    retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
+    freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
-    startTimeoutMs: start ?? both ?? defaults.startTimeoutMs,
-    callTimeoutMs: call ?? timeout ?? both ?? defaults.callTimeoutMs,
+    startTimeoutMs: start?.ms ?? defaults.startTimeoutMs,
+    callTimeoutMs: call?.ms ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
   };
 }
 
 /**
- * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own. The other words other programs know
- * (`codemode`, `deferred`, `hidden`) and a list in `directTools` are accepted and mean the gateway.
+ * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own, a list in `directTools` those it names.
+ * The other words other programs know (`codemode`, `deferred`, `hidden`, and `search` in `directTools`) are accepted and
+ * mean the gateway.
  */
-export function readExposure(reader: EntryReader): ServerConfig["exposure"] {
-  const exposure = reader.text("exposure")?.toLowerCase();
-  if (exposure === "direct") return "direct";
-  if (exposure !== undefined) {
-    if (!GATEWAY_EXPOSURES.has(exposure)) {
-      reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
-    }
-    return "gateway";
+export function readExposure(reader: EntryReader): Pick<ServerConfig, "exposure" | "directTools"> {
+  const written = reader.text("exposure")?.toLowerCase();
+  if (written !== undefined && written !== "direct" && !GATEWAY_EXPOSURES.has(written)) {
+    reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
   }
-  return reader.isTrue("directTools") ? "direct" : "gateway";
+  const directTools = readDirectTools(reader);
+  const exposure = written ?? (directTools === "all" ? "direct" : "gateway");
+  if (directTools === "all" || directTools.length === 0) {
+    return { exposure: exposure === "direct" ? "direct" : "gateway" };
+  }
+  if (exposure !== "direct") return { exposure: "gateway", directTools };
+  reader.warning("directTools", '"directTools" is not used, because "exposure" is "direct", which means all tools.');
+  return { exposure: "direct" };
+}
+
+function readDirectTools(reader: EntryReader): readonly string[] | "all" {
+  if (reader.isList("directTools")) return reader.texts("directTools");
+  const isKnown = reader.isBoolean("directTools") || reader.is("directTools", "search");
+  if (reader.has("directTools") && !isKnown) {
+    reader.error("directTools", '"directTools" must be true, false or an array of strings.');
+  }
+  return reader.is("directTools", true) ? "all" : [];
 }
 
 const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
@@ -64,7 +108,7 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
 
 /** Other programs write true for "all" and false for "safe". */
 function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {
-  if (reader.isBoolean("inheritEnv")) return reader.isTrue("inheritEnv") ? "all" : "safe";
+  if (reader.isBoolean("inheritEnv")) return reader.is("inheritEnv", true) ? "all" : "safe";
   return oneOf(reader, "inheritEnv", ["all", "safe"]);
 }
 
@@ -76,6 +120,11 @@ function oneOf<Word extends string>(reader: EntryReader, field: string, words: r
     reader.error(field, `"${field}" must be one of ${words.map((each) => `"${each}"`).join(", ")}.`);
   }
   return word;
+}
+
+function maxAttempts(reader: EntryReader): number | undefined {
+  const value = reader.positive("maxAttempts");
+  return value === undefined ? undefined : Math.min(MOST_ATTEMPTS, Math.max(1, Math.round(value)));
 }
 
 function requestTimeoutMs(reader: EntryReader): number | undefined {
@@ -110,6 +159,11 @@ function protocolVersion(reader: EntryReader): string | undefined {
     reader.error(
       "protocolVersion",
       '"protocolVersion" must be "auto" or the date of a revision, such as "2025-11-25".',
+    );
+  } else if (value !== undefined && value !== "auto" && !KNOWN_VERSIONS.includes(value)) {
+    reader.warning(
+      "protocolVersion",
+      `"protocolVersion" is ${quote(value)}, which is no revision this client knows; it is asked for all the same. Known are "auto", ${KNOWN_VERSIONS.join(", ")}.`,
     );
   }
   return value;

@@ -3,10 +3,12 @@ import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
-import { parseBytes, readBytes } from "./json-file.ts";
+import { valueCommands } from "./expand.ts";
+import type { FileMemory } from "./file-memory.ts";
 import { isOverride, type Layer, mergeLayers, onto } from "./layers.ts";
+import { ORIGINS } from "./origins.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
-import type { ConfigProblem, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
+import type { ConfigProblem, HttpTarget, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
 import { readServer } from "./server.ts";
 import { realPathOf, type TrustFile } from "./trust.ts";
 
@@ -32,6 +34,7 @@ export function readProjectLayers(
   own: readonly string[],
   trust: () => TrustFile,
   problems: ConfigProblem[],
+  memory: FileMemory,
 ): ProjectLayer[] {
   const known = new Set(own.map(realPathOf));
   const layers: ProjectLayer[] = [];
@@ -42,9 +45,9 @@ export function readProjectLayers(
     known.add(target);
     // Not the target: a link in one project must not borrow what was allowed in another.
     const realPath = join(realPathOf(cwd), relative(cwd, file));
-    const bytes = readBytes(file, problems);
-    const document = bytes && parseBytes(file, bytes, problems);
-    if (bytes === undefined || document === undefined) continue;
+    const source = memory.read(file, problems);
+    if (source === undefined) continue;
+    const { bytes, document } = source;
     const found: ConfigProblem[] = [];
     const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
     if (entries.size === 0) {
@@ -94,14 +97,15 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
         : isTaken || others.has(name)
           ? "replaces"
           : "adds";
+    const shown = server && (effect === "changes" ? hideOwn(server.target, base.get(name), origin) : server.target);
     servers.push({
       name,
       source: entry.source,
       effect,
+      commands: shown ? valueCommands(shown, ORIGINS[origin].variableForms) : [],
       inheritEnv: server?.policy.inheritEnv ?? "all",
-      ...(server !== undefined && {
-        target: effect === "changes" ? hideOwn(server.target, base.get(name), origin) : server.target,
-      }),
+      ...(server?.tools && { tools: server.tools }),
+      ...(shown && { target: shown }),
     });
   }
   return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
@@ -116,8 +120,18 @@ function hideOwn(target: ServerTarget, ownEntry: Entry | undefined, origin: Orig
     const args = isDeepStrictEqual(target.args, before.args) ? target.args.map(() => AS_YOURS) : target.args;
     return { ...target, args, env: hideEqual(target.env, before.env) };
   }
-  const before = own.kind === "stdio" ? {} : own.headers;
-  return { ...target, url: maskUrl(target.url), headers: hideEqual(target.headers, before) };
+  const { bearerCommand, ...rest } = target;
+  const before: Pick<HttpTarget, "headers" | "bearerCommand"> = own.kind === "stdio" ? { headers: {} } : own;
+  const headers = hideEqual(target.headers, before.headers);
+  return {
+    ...rest,
+    url: maskUrl(target.url),
+    ...(bearerCommand === undefined
+      ? { headers }
+      : bearerCommand === before.bearerCommand
+        ? { headers: { ...headers, Authorization: AS_YOURS } }
+        : { headers, bearerCommand }),
+  };
 }
 
 const AS_YOURS = "(as you have it)";

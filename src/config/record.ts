@@ -39,6 +39,8 @@ export interface HttpTarget {
   readonly kind: "http" | "sse";
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
+  /** A command that writes the token of the `Authorization` header. */
+  readonly bearerCommand?: string;
   /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
   readonly ca?: string;
   readonly cert?: string;
@@ -47,11 +49,51 @@ export interface HttpTarget {
 
 export type ServerTarget = StdioTarget | HttpTarget;
 
+/** A value that is what a command writes. */
+export interface ValueCommand {
+  /** The field of the entry that it stands in. */
+  readonly field: "env" | "headers" | "bearerToken";
+  /** Of the variable or the header. */
+  readonly name: string;
+  /** Without the sign that makes it one. Its variables are its own affair: they are in its environment. */
+  readonly command: string;
+}
+
 /** How much of a result a model sees. */
 export interface ResultLimit {
   /** UTF-8 bytes. */
   readonly maxBytes: number;
   readonly maxLines: number;
+}
+
+/**
+ * When a server is connected and how long it stays. `lazy`: with its first use, until it has been idle for long enough.
+ * `eager`: with the session. `keep-alive`: with the session, checked while it is not used. `lazy-keep-alive`: with its
+ * first use, then likewise.
+ */
+export type Lifecycle = "lazy" | "eager" | "keep-alive" | "lazy-keep-alive";
+
+/**
+ * Whether a call that was sent and got no answer is sent again. `declared`: if its tool is declared read-only or idempotent.
+ * `transient`: also if the tool says nothing, after a passing fault of the network in an HTTP session that lives.
+ * `transport`: likewise after any loss of the connection. `never`: whatever the tool is declared to be.
+ */
+export type ReplayRule = "transport" | "transient" | "declared" | "never";
+
+/** How often and after which pauses a request that may be sent again is sent again. Times in milliseconds. */
+export interface RetryPolicy {
+  /** Tries of one request in all, the first among them. */
+  readonly attempts: number;
+  /** Of the further tries, how many may be on the connection the request failed on. */
+  readonly inPlace: number;
+  /** And how many on a new one. */
+  readonly reconnects: number;
+  /** Whether a start that failed because its transport did is also tried again. */
+  readonly repeatsStart: boolean;
+  /** Before the second try `firstMs`; then each time doubled, or `firstMs` more; never above `maxMs`. */
+  readonly pause: { readonly firstMs: number; readonly growth: "doubled" | "added"; readonly maxMs: number };
+  /** New connections after the first, until a call is answered or a person reconnects. */
+  readonly reconnectsInARow: number;
 }
 
 /** How much of a list is read. */
@@ -86,6 +128,19 @@ export interface ServerPolicy {
   readonly stopContainer: boolean;
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
+  readonly lifecycle: Lifecycle;
+  /** A connection that is not used for so long is ended, milliseconds; 0: never. */
+  readonly idleTimeoutMs: number;
+  /** A connection that is not used is checked so often, milliseconds; 0: never. */
+  readonly healthCheckMs: number;
+  readonly replay: ReplayRule;
+  readonly retry: RetryPolicy;
+  /**
+   * Whether a connection on which anything failed (a call was answered with an error, an answer did not come in time, the
+   * network broke) is replaced. Otherwise it is gone on with as long as it can be, and an HTTP session is taken up again
+   * by its id.
+   */
+  readonly freshAfterFailure: boolean;
   readonly resultLimit: ResultLimit;
   /** How much of a list (of tools, of resources) is read; a list that is cut says so. */
   readonly listLimit: ListLimit;
@@ -141,7 +196,15 @@ export interface OAuthSettings {
   readonly allowMissingIssuer?: boolean;
 }
 
-/** One enabled server. Disabled ones are dropped while reading and exist nowhere else. */
+/** Tools by name; `*` in a name stands for any characters. */
+export interface ToolFilter {
+  /** Only these; absent: all. */
+  readonly include?: readonly string[];
+  /** None of these, though they are included. */
+  readonly exclude: readonly string[];
+}
+
+/** One enabled server. Disabled ones are dropped while reading; what is left of them is an `UnusedEntry`. */
 export interface ServerConfig {
   readonly name: string;
   readonly origin: Origin;
@@ -152,6 +215,15 @@ export interface ServerConfig {
   readonly exposure: "gateway" | "direct";
   /** `false`: a 401 is an error like any other [S3-33]. Absent: signed in to when the server asks for it. */
   readonly oauth?: OAuthSettings | false;
+  /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
+  readonly directTools?: readonly string[];
+  /** Which of the server's tools there are, for everybody and everything; absent: all. */
+  readonly tools?: ToolFilter;
+  /**
+   * What sets the limits of the start and of a call, for messages: fields of the entry, or variables where it stands in no
+   * file. Absent where the defaults hold and could be changed by a field.
+   */
+  readonly limitFields?: { readonly start?: string; readonly call?: string };
   /** Of every field of the entry, under its usual name, where it was written; several files may have had a part in it. */
   readonly fields: Readonly<Record<string, FieldSource>>;
 }
@@ -183,6 +255,10 @@ export interface UntrustedServer {
   readonly effect: "adds" | "replaces" | "changes" | "disables";
   /** What would be run or reached, as written; absent for one that is switched off or wrong. */
   readonly target?: ServerTarget;
+  /** What would be run for values of the target, as written. */
+  readonly commands: readonly ValueCommand[];
+  /** Which of its tools there would be; absent: all. */
+  readonly tools?: ToolFilter;
   /** What its process would inherit. */
   readonly inheritEnv: ServerPolicy["inheritEnv"];
 }
@@ -201,9 +277,29 @@ export interface UntrustedFile {
   readonly problems: readonly ConfigProblem[];
 }
 
+/** An entry that stands in a file and gives no server, while no other entry of its name gives one. */
+export type UnusedEntry =
+  | {
+      readonly reason: "disabled";
+      readonly name: string;
+      /** What switches it off. */
+      readonly source: FilePosition;
+      /** The command line that switches it on; absent for a file that is not edited from there. */
+      readonly remedy?: string;
+    }
+  | {
+      readonly reason: "wrong";
+      readonly name: string;
+      /** The first mistake. */
+      readonly source: FilePosition;
+      readonly message: string;
+    };
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Absent when there are none. */
   readonly untrusted?: readonly UntrustedFile[];
+  /** What is disabled or wrong, of the files that are allowed to count; by name. Absent when there is none. */
+  readonly unused?: readonly UnusedEntry[];
 }

@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: `${NAME}` in plain strings is what is tested.
 import { describe, expect, it } from "vitest";
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import { brief, documentOf } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
 import { ORIGINS } from "./origins.ts";
@@ -282,6 +283,33 @@ describe("the policy", () => {
   it("takes a protocol revision", () => {
     expect(policyOf({ protocolVersion: "2025-06-18" }, "settings").policy?.protocolVersion).toBe("2025-06-18");
     expect(refusal({ command: "x", protocolVersion: "latest" })).toMatch(/must be "auto" or the date of a revision/);
+  });
+
+  it("warns about a revision nobody knows, and names those there are", () => {
+    for (const protocolVersion of ["auto", ...MODERN_VERSIONS, ...LEGACY_VERSIONS]) {
+      expect(policyOf({ protocolVersion }).problems).toEqual([]);
+    }
+    const { policy, problems } = policyOf({ protocolVersion: "2025-06-17" });
+    expect(policy?.protocolVersion).toBe("2025-06-17");
+    expect(problems).toEqual([
+      expect.stringMatching(
+        / warning .*"2025-06-17", which is no revision .* Known are "auto", 2026-07-28, 2025-11-25, .*2024-10-07\.$/,
+      ),
+    ]);
+  });
+
+  it("goes with the names of the fields that set the limits", () => {
+    const fields = (entry: object) => read({ command: "x", ...entry }).server?.limitFields;
+    expect(fields({})).toBeUndefined();
+    expect(fields({ requestTimeoutMs: 500 })).toEqual({ start: "requestTimeoutMs", call: "requestTimeoutMs" });
+    expect(fields({ requestTimeoutMs: 500, timeout: 2 })).toEqual({ start: "requestTimeoutMs", call: "timeout" });
+    expect(fields({ timeout: 2, tool_timeout_sec: 3, startup_timeout_sec: 4 })).toEqual({
+      start: "startup_timeout_sec",
+      call: "tool_timeout_sec",
+    });
+    expect(fields({ timeout: 2 })).toEqual({ call: "timeout" });
+    // What is not used sets nothing.
+    expect(fields({ requestTimeoutMs: 30 })).toBeUndefined();
   });
 });
 

@@ -1,11 +1,13 @@
 import { checkFields } from "./check-fields.ts";
+import { checkLiterals } from "./check-literals.ts";
 import { type Entry, type Field, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
 import { positionOf } from "./json-file.ts";
 import { ORIGINS } from "./origins.ts";
-import { readExposure, readPolicy } from "./policy.ts";
+import { readExposure, readLimits, readPolicy } from "./policy.ts";
 import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
 import { readTarget } from "./target.ts";
+import { readToolFilter } from "./tool-filter.ts";
 
 /**
  * One entry as a server, or `undefined` when it is switched off (silently) or wrong (with located problems, all that
@@ -15,15 +17,30 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   if (entry.fields === undefined || isDisabled(entry.fields)) return undefined;
   const reader = createEntryReader(entry, problems);
   const target = readTarget(reader, ORIGINS[origin].variableForms);
-  const policy = readPolicy(reader, ORIGINS[origin]);
+  const limits = readLimits(reader);
+  const policy = readPolicy(reader, ORIGINS[origin], limits);
   const exposure = readExposure(reader);
+  const tools = readToolFilter(reader);
   checkFields(entry.fields, reader);
+  if (policy.variableForms === "plain") checkLiterals(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
-  return { name: entry.name, origin, source: entry.source, target, policy, exposure, fields };
+  const { start, call } = limits;
+  const limitFields = { ...(start && { start: start.field }), ...(call && { call: call.field }) };
+  return {
+    name: entry.name,
+    origin,
+    source: entry.source,
+    target,
+    policy,
+    ...exposure,
+    ...(tools && { tools }),
+    fields,
+    ...((start || call) && { limitFields }),
+  };
 }
 
 function fieldSources(fields: ReadonlyMap<string, Field>): Record<string, FieldSource> {

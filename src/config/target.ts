@@ -1,9 +1,9 @@
 import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
-import { commandWarning, readHeaders } from "./headers.ts";
+import { readHeaders, reportEmptyCommand } from "./headers.ts";
 import { quote } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
-import { holdsVariable, isCommandValue, type VariableForms } from "./variables.ts";
+import { holdsVariable, type VariableForms } from "./variables.ts";
 
 /**
  * What an entry says about how to reach its server, or `undefined` after reporting why that cannot be told. A `url`
@@ -86,7 +86,7 @@ function readStdio(
     if (name === "" || /[=\0]/.test(name))
       reader.errorAt(field, `${quote(name)} in "env" cannot be the name of a variable.`);
     if (value.includes("\0")) reader.errorAt(field, `the value of ${quote(name)} in "env" holds a NUL character.`);
-    if (isCommandValue(value, forms)) reader.warningAt(field, commandWarning(name));
+    reportEmptyCommand(reader, forms, name, { field, value });
     env.push([name, value]);
   }
   // `"C:\new"` is valid JSON with a line feed in it: say what the person must mean.
@@ -103,7 +103,7 @@ function readHttp(reader: EntryReader, forms: VariableForms, kind: HttpTarget["k
   if (!holdsVariable(url, forms) && !isHttpUrl(url)) {
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
   }
-  return { kind, url, headers: readHeaders(reader, forms), ...readTlsFiles(reader) };
+  return { kind, url, ...readHeaders(reader, forms), ...readTlsFiles(reader) };
 }
 
 const TLS_FIELDS = ["ca", "cert", "key"] as const;

@@ -69,6 +69,7 @@ describe("a project's file", () => {
             source: { file, line: 2, column: 2 },
             effect: "adds",
             target: { kind: "stdio", command: "touch", args: ["X"], env: {} },
+            commands: [],
             inheritEnv: "all",
           },
         ],

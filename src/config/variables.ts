@@ -42,6 +42,17 @@ export function holdsVariable(text: string, forms: VariableForms): boolean {
   return [...text.matchAll(ALL)].some(({ groups }) => groups?.escaped === undefined);
 }
 
+/** Variables of any form that are none in these forms, without the default in them: `${NAME:-…}`, `$env:NAME`, `{env:NAME}`. */
+export function variablesNotIn(text: string, forms: VariableForms): string[] {
+  if (forms === "all") return [];
+  return [...text.matchAll(ALL)].flatMap(({ 0: written, groups = {} }) => {
+    const { escaped, braced, fallback, bare } = groups;
+    if (escaped !== undefined || bare !== undefined) return [];
+    if (braced !== undefined && fallback !== undefined) return [`\${${braced}:-…}`];
+    return written === `\${${braced}}` ? [] : [written];
+  });
+}
+
 /** Whether the text is a variable and nothing else. */
 export function isVariable(text: string): boolean {
   return ONE_VARIABLE.test(text);
@@ -71,7 +82,10 @@ export function isVariableName(text: string): boolean {
   return new RegExp(`^${NAME}$`).test(text);
 }
 
-/** Whether a value is the output of a command: it begins with `!`. Two of them stand for one and for no command. */
-export function isCommandValue(value: string, forms: VariableForms): boolean {
-  return forms === "all" && /^!(?!!)/.test(value);
+/**
+ * The command whose output a value is: it begins with `!`. Two of them stand for one and for no command. Empty when there
+ * is nothing behind the sign.
+ */
+export function commandOf(value: string, forms: VariableForms): string | undefined {
+  return forms === "all" && /^!(?!!)/.test(value) ? value.slice(1).trim() : undefined;
 }

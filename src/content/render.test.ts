@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { CallToolResult, ContentBlock } from "../protocol/types.ts";
-import { renderText } from "./render.ts";
+import { omissionMark, partsOf } from "./render.ts";
 
 function result(content: ContentBlock[], rest: Partial<CallToolResult> = {}): CallToolResult {
   const { structuredContent } = rest;
@@ -12,7 +12,13 @@ function text(value: string): ContentBlock {
   return { type: "text", text: value };
 }
 
-describe("renderText", () => {
+/** All parts as one text, binary content named and left out. */
+function renderText(from: CallToolResult): string {
+  const texts = partsOf(from).map((part) => (part.type === "text" ? part.text : omissionMark(part)));
+  return texts.map((line) => (line.endsWith("\n") ? line : `${line}\n`)).join("");
+}
+
+describe("the parts of a result", () => {
   it("ends every text with one line feed", () => {
     expect(renderText(result([text("one"), text("two\n"), text(""), text("three")]))).toBe("one\ntwo\nthree\n");
   });

@@ -21,12 +21,6 @@ const MAX_LABEL_CHARS = 500;
 
 const HIDDEN_TEXT = "[invisible characters were removed from this result]";
 
-/** A result as one text for a person, every part ended by a line feed. Binary content is named and left out. */
-export function renderText(result: CallToolResult): string {
-  const texts = partsOf(result).map((part) => (part.type === "text" ? part.text : omissionMark(part)));
-  return texts.map((text) => (text.endsWith("\n") ? text : `${text}\n`)).join("");
-}
-
 /**
  * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON.
  * Structured content is a part unless the texts say the same; it is never held against the tool's schema, since an

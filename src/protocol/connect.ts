@@ -1,11 +1,12 @@
 import { type Transport, TransportError } from "../transport/transport.ts";
+import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import { answerServer, type ChangingList, hearServer } from "./client-side.ts";
 import { coalesce } from "./coalesce.ts";
 import type { ConnectOptions, Era, McpConnection } from "./connection.ts";
 import { CODE, ProtocolError, RequestTimeout, RpcError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
-import { initialize, LEGACY_VERSIONS, legacyExchange } from "./legacy.ts";
-import { type Discovered, discover, MODERN_VERSIONS, modernExchange, sendModern, supportedBy } from "./modern.ts";
+import { initialize, legacyExchange } from "./legacy.ts";
+import { type Discovered, discover, modernExchange, sendModern, supportedBy } from "./modern.ts";
 import { Operations } from "./operations.ts";
 import { pause } from "./pause.ts";
 import { RpcChannel } from "./rpc.ts";

@@ -74,6 +74,11 @@ export interface McpConnection {
   readSkillFile(skill: Skill, uri: string, options: ConnectionRequest): Promise<Buffer>;
   /** Whether the peer is alive: `ping`, or `server/discover` where ping is gone. An error answer is an answer too. */
   ping(options: ConnectionRequest): Promise<void>;
+  /**
+   * Whether the peer does its work: one page of its tools, asked for anew; where that takes too long, `ping` [E188]. Resolves
+   * when there was any answer.
+   */
+  check(options: ConnectionRequest): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,4 +1,5 @@
 import { TransportError } from "../transport/transport.ts";
+import { LEGACY_VERSIONS } from "../version.ts";
 import { capabilitiesOf } from "./client-side.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { isObject } from "./decode/fields.ts";
@@ -14,15 +15,6 @@ import type { Pause } from "./task-watch.ts";
 import type { JsonObject } from "./types.ts";
 import { underway } from "./underway.ts";
 import type { UrlQuestions } from "./url-questions.ts";
-
-/** Revisions with the `initialize` handshake, newest first. 2024-10-07 is what the first SDKs still offer. */
-export const LEGACY_VERSIONS: readonly string[] = [
-  "2025-11-25",
-  "2025-06-18",
-  "2025-03-26",
-  "2024-11-05",
-  "2024-10-07",
-];
 
 /** From this revision on the agreed revision is repeated in a header (2025-06-18, transports, protocol version header). */
 const HEADER_SINCE = "2025-06-18";

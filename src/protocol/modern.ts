@@ -1,3 +1,4 @@
+import { MODERN_VERSIONS } from "../version.ts";
 import { answerServer, capabilitiesOf } from "./client-side.ts";
 import type { ConnectOptions } from "./connection.ts";
 import { isObject, stringOf } from "./decode/fields.ts";
@@ -11,9 +12,6 @@ import { SKILLS_EXTENSION } from "./skills.ts";
 import { finishTask, TASKS_EXTENSION } from "./task-extension.ts";
 import type { JsonObject, ServerInfo } from "./types.ts";
 import { underway } from "./underway.ts";
-
-/** Revisions without a handshake, newest first. */
-export const MODERN_VERSIONS: readonly string[] = ["2026-07-28"];
 
 const META = "io.modelcontextprotocol/";
 /** Methods whose result may be a question first (2026-07-28, basic/mrtr). */

@@ -6,7 +6,7 @@ import { isObject } from "./decode/fields.ts";
 import { decodePrompt, decodePromptResult } from "./decode/prompt.ts";
 import { decodeContents, decodeResource, decodeResourceTemplate } from "./decode/resource.ts";
 import { decodeTool } from "./decode/tool.ts";
-import { CODE, RpcError } from "./errors.ts";
+import { CODE, ProtocolError, RequestTimeout, RpcError } from "./errors.ts";
 import type { Exchange } from "./exchange.ts";
 import { acceptsToolTasks, taskParameter } from "./legacy-task.ts";
 import { type Decoded, listAll } from "./list.ts";
@@ -35,6 +35,9 @@ export class Operations {
   #tools: ReadonlyMap<string, CallableTool> | undefined;
   /** Asked for by name, where there is no list. */
   readonly #found = new Map<string, CallableTool>();
+
+  /** Its tools take longer than a check may: then it is only pinged. */
+  #listsSlowly = false;
 
   constructor(exchange: Exchange, channel: RpcChannel, limit: ListLimit) {
     this.#exchange = exchange;
@@ -83,6 +86,7 @@ export class Operations {
       },
       readSkillFile: (skill, uri, options) => readSkillFile(read, skill, uri, options),
       ping: (options) => this.#ping(options),
+      check: (options) => this.#check(options),
       close: () => this.#exchange.close(),
     };
   }
@@ -138,6 +142,20 @@ export class Operations {
     return decodeCallResult(
       await this.#exchange.request("tools/call", params, { ...options, headers, withProgress: true }),
     );
+  }
+
+  async #check(options: ConnectionRequest): Promise<void> {
+    if (!this.#listsSlowly) {
+      try {
+        await this.#exchange.request("tools/list", {}, options);
+        return;
+      } catch (error) {
+        if (error instanceof RpcError || error instanceof ProtocolError) return;
+        if (!(error instanceof RequestTimeout)) throw error;
+      }
+    }
+    await this.#ping(options);
+    this.#listsSlowly = true;
   }
 
   async #ping(options: ConnectionRequest): Promise<void> {

@@ -2,7 +2,7 @@ import { TransportError } from "../transport/transport.ts";
 
 /**
  * Runs what follows the first answer to a request: further rounds, looks at its task. The server has taken the request on,
- * so whatever is lost from now on, it may have run: how far a later message got says nothing of it.
+ * so whatever is lost from now on, it has begun: how far a later message got says nothing of it.
  */
 export async function underway<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -10,6 +10,6 @@ export async function underway<T>(work: () => Promise<T>): Promise<T> {
   } catch (error) {
     if (!(error instanceof TransportError)) throw error;
     const { failure, message, http } = error;
-    throw new TransportError(failure, message, "unknown", { cause: error, ...(http && { http }) });
+    throw new TransportError(failure, message, "begun", { cause: error, ...(http && { http }) });
   }
 }

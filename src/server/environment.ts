@@ -1,4 +1,5 @@
 import { ACP_VARIABLE } from "../config/acp-variable.ts";
+import { looksSecret, splitUrl } from "../config/secrets.ts";
 
 /** What a program needs to run at all: the lists of the official SDKs for POSIX and Windows [S2-45]. */
 const BASE = [
@@ -26,6 +27,29 @@ export function inheritedEnv(policy: "all" | "safe", env: NodeJS.ProcessEnv): No
     ([name, value]) => SAFE.has(name.toUpperCase()) && !value?.startsWith("()"),
   );
   return Object.fromEntries(safe);
+}
+
+/** Called like a secret, and none: paths of sockets and of programs that ask for one. */
+const NO_SECRETS = new Set(["SSH_AUTH_SOCK", "XAUTHORITY", "SSH_ASKPASS", "GIT_ASKPASS", "SUDO_ASKPASS", "KEYTIMEOUT"]);
+
+/**
+ * The names of variables that a process inherits under a policy, that no program needs, and that hold what looks like a
+ * secret: by their names, or because the value is an address with a password. Sorted.
+ */
+export function inheritedSecrets(policy: "all" | "safe", env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(inheritedEnv(policy, env))
+    .filter(([name, value]) => value && !SAFE.has(name.toUpperCase()) && !NO_SECRETS.has(name.toUpperCase()))
+    .filter(([name, value = ""]) => looksSecret(name) || splitUrl(value)?.userinfo?.includes(":"))
+    .map(([name]) => name)
+    .sort();
+}
+
+/** The variables that name proxies, of those a process inherits. */
+export function inheritedProxies(policy: "all" | "safe", env: NodeJS.ProcessEnv): string[] {
+  return Object.entries(inheritedEnv(policy, env))
+    .filter(([name, value]) => value && /^(?:https?|all|no)_proxy$/i.test(name))
+    .map(([name]) => name)
+    .sort();
 }
 
 /**

@@ -19,20 +19,52 @@ export interface FailureContext {
   readonly diagnostics?: string;
   /** Variables its configuration names and nobody has set. */
   readonly unset?: readonly string[];
-  readonly attempts?: number;
+  /** What the time limit was: that of a start or a listing, that of calls, or one this call was given. Default `start`. */
+  readonly limit?: LimitKind;
 }
+
+export type LimitKind = "start" | "call" | "own";
 
 /** Turns whatever a transport or the protocol threw into the one error people and hosts see. */
 export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
   if (thrown instanceof McpServerError) return thrown;
-  const { config, redactor, during, unset = [], attempts = 1 } = context;
+  const { config, redactor, during, unset = [] } = context;
   const { category, text } = explain(thrown, context);
   const isStart = during === "initialize" && category !== "cancelled";
   const hint = isStart && unset.length > 0 ? `. Not set in the environment: ${unset.join(", ")}` : "";
-  const tried = attempts > 1 ? ` (tried ${attempts} times)` : "";
-  const said = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: ${text}${tried}${hint}`;
+  const said = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: ${text}${hint}`;
   const diagnostics = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
-  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics, attempts });
+  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics });
+}
+
+export function cancelled({ name }: ServerConfig): McpServerError {
+  return new McpServerError(name, "cancelled", `MCP server \`${name}\`: the request was cancelled`);
+}
+
+/**
+ * The error as it is told when no further try follows: how often it was tried, and how many tries were sent without an
+ * answer, for then the request may have run.
+ */
+export function triedInVain(
+  error: McpServerError,
+  attempts: number,
+  unanswered: number,
+  { source }: ServerConfig,
+): McpServerError {
+  if (attempts === 1 && unanswered === 0) return error;
+  const { server, category, cause, diagnostics } = error;
+  const tried = attempts === 1 ? "" : ` (tried ${attempts} times)`;
+  // What we refuse ourselves says what to do, and an answer is no matter of the configuration.
+  const isBroken = attempts > 1 && cause instanceof TransportError && !error.message.includes("Check ");
+  const advice = isBroken ? `. Check its entry in ${source.file}:${source.line}` : "";
+  const message = `${error.message}${mayHaveRun(attempts, unanswered)}${tried}${advice}`;
+  return new McpServerError(server, category, message, { cause, diagnostics, attempts });
+}
+
+function mayHaveRun(attempts: number, unanswered: number): string {
+  if (unanswered === 0) return "";
+  if (attempts === 1) return ". The request may have run; it was not repeated";
+  return unanswered === 1 ? ". The request may have run" : `. The request may have run up to ${unanswered} times`;
 }
 
 interface Explanation {
@@ -40,16 +72,13 @@ interface Explanation {
   text: string;
 }
 
-function explain(thrown: unknown, { config, during, redactor }: FailureContext): Explanation {
+function explain(thrown: unknown, { config, during, redactor, limit = "start" }: FailureContext): Explanation {
   // Redacted before it is cut, or the cut would leave half a secret that nobody recognises.
   const clean = (text: string) => sanitizeLine(redactor.text(sanitizeText(text)), SERVER_TEXT_CHARS);
   const where = `${config.source.file}:${config.source.line}`;
   if (thrown instanceof RequestCancelled) return { category: "cancelled", text: "the request was cancelled" };
   if (thrown instanceof RequestTimeout) {
-    return {
-      category: "timeout",
-      text: `${thrown.message}. If it needs longer, raise \`requestTimeoutMs\` in ${where}`,
-    };
+    return { category: "timeout", text: `${thrown.message}. ${howToWait(config, limit, where)}` };
   }
   if (thrown instanceof RpcError) {
     const text = clean(thrown.message);
@@ -61,6 +90,15 @@ function explain(thrown: unknown, { config, during, redactor }: FailureContext):
   }
   if (thrown instanceof TransportError) return explainTransport(thrown, clean(thrown.message), where, during);
   return { category: "other", text: clean(messageOf(thrown)) };
+}
+
+function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, where: string): string {
+  if (limit === "own") return "That limit came with the call (on the command line: `--timeout`)";
+  const field = limitFields?.[limit];
+  if (field === undefined) return `If it needs longer, set \`requestTimeoutMs\` in ${where}`;
+  // The entry's fields may stand in several files.
+  const place = fields[field];
+  return `If it needs longer, raise \`${field}\` in ${place === undefined ? "the environment" : `${place.file}:${place.line}`}`;
 }
 
 function explainTransport(
@@ -80,17 +118,12 @@ function explainTransport(
         return { category: "needs-auth", text: `it refuses access (HTTP 403). Check \`headers\` in ${where}` };
       }
       if (during === "initialize") return { category: "connection", text: `${text}. Check its entry in ${where}` };
-      return afterSending(error, text, during);
+      return { category: "connection", text };
     default:
-      return afterSending(error, text, during);
+      return { category: "connection", text };
   }
 }
 
-/** A request that was sent and has no answer may have run. */
-function afterSending(error: TransportError, text: string, during: FailureContext["during"]): Explanation {
-  const mayHaveRun = during === "request" && error.delivery === "unknown";
-  return { category: "connection", text: mayHaveRun ? `${text}. The request may have run; it was not repeated` : text };
-}
 /** MCP has no code of its own for an unknown tool: servers answer "invalid params" and say it in words. */
 function categoryOfRpcError(error: RpcError): ErrorCategory {
   if (error.code !== CODE.invalidParams) return "other";

@@ -1,77 +1,110 @@
-import { expandTarget } from "../config/expand.ts";
 import type { ServerConfig } from "../config/record.ts";
-import { createRedactor, type Redactor } from "../content/redact.ts";
 import { McpServerError, messageOf } from "../error.ts";
-import { connect } from "../protocol/connect.ts";
-import type { Era, McpConnection } from "../protocol/connection.ts";
-import { RequestCancelled } from "../protocol/errors.ts";
+import type { Era } from "../protocol/connection.ts";
+import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
-import { untilAborted } from "../protocol/pause.ts";
-import { type Transport, TransportError } from "../transport/transport.ts";
-import { CLIENT_INFO } from "../version.ts";
-import { toServerError } from "./failure.ts";
-import { createTransport, type Surroundings } from "./open-transport.ts";
-import { isGone, mayReplay } from "./replay.ts";
+import { pause, untilAborted } from "../protocol/pause.ts";
+import { TransportError } from "../transport/transport.ts";
+import { cancelled, toServerError } from "./failure.ts";
+import type { Live } from "./live.ts";
+import { openLive } from "./open-live.ts";
+import type { Surroundings } from "./open-transport.ts";
+import { isGone } from "./replay.ts";
 import { SleepDetector } from "./sleep-detector.ts";
 import { StartLimit } from "./start-limit.ts";
+import { assertTransition, type State, type StateAfter, type StateEvent } from "./states.ts";
+import { Watch } from "./watch.ts";
 
-export interface Live {
-  readonly connection: McpConnection;
-  readonly transport: Transport;
-  /** One redactor for each way out: what may be taken from a result may be needed in a listing. */
-  readonly redact: { readonly errors: Redactor; readonly results: Redactor; readonly listings: Redactor };
-  /** Requests under way: a connection that is given up ends with the last of them. */
-  users: number;
-}
-
-/**
- * Where a server is in its life. Transitions, each made in one place:
- *
- *   idle, failed, needs-auth, stopped  --a request, reconnect-->  starting   (#start)
- *   starting  --handshake done-->  ready                                     (#start)
- *   starting  --refused, timed out, exited-->  failed | needs-auth           (#start)
- *   starting  --reconnect, close-->  stopped                                 (#start)
- *   ready  --process or session gone, reconnect, close-->  stopped           (#leave)
- *   ready  --401-->  needs-auth                                              (#note)
- *   ready  --not reachable, cut off-->  stopped, the session kept  --a request-->  ready   (#note, #ready)
- */
 type Phase =
   | { readonly state: "idle" }
   | { readonly state: "starting"; readonly started: Promise<Live>; readonly abort: AbortController }
   | { readonly state: "ready"; readonly live: Live }
-  | { readonly state: "failed" | "needs-auth"; readonly error: McpServerError }
+  | { readonly state: "failed"; readonly error: McpServerError }
+  | { readonly state: "needs-auth"; readonly error: McpServerError }
   | { readonly state: "stopped"; readonly reason: string; readonly kept?: Live };
 
 /** For the first answer after a sleep. */
 const WAKE_LIMIT_MS = 3_000;
+/** For the tools of a server that is checked; after that, for its answer to a ping. */
+const CHECK_LIMIT_MS = 10_000;
+const MINUTE_MS = 60_000;
 
 const CLOSED = "the session is closed";
 
-/** One server's connection: at most one at a time [S1-36], made when it is needed, given up when it is gone. */
+/** The request was not sent: another link has taken the place of this one, and it may be asked instead. */
+export class Replaced extends McpServerError {}
+
+/** How a request failed on a connection. */
+export interface LinkFailure {
+  readonly thrown: unknown;
+  /** The same as it is told. */
+  readonly error: McpServerError;
+  readonly isListing: boolean;
+}
+
+/**
+ * One server's connection: at most one at a time [S1-36], made when it is needed, given up when it is gone. The states it
+ * goes through are those of states.ts.
+ */
 export class Link {
-  readonly #config: ServerConfig;
+  #config: ServerConfig;
   readonly #surroundings: Surroundings;
   readonly #handlers: ClientHandlers;
-  readonly #limit = new StartLimit();
+  readonly #limit: StartLimit;
   readonly #sleep = new SleepDetector();
+  readonly #watch: Watch;
   /** While a connection is asked whether it has survived a sleep. */
   #waking: Promise<void> | undefined;
+  #checking = false;
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
   /** All connections that have not ended yet, also those that are left to their last requests. */
   readonly #lives = new Set<Live>();
-  #closed = false;
+  readonly #closing = new AbortController();
+  /** Set when it takes no more requests. */
+  #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
   /** Connections on their way out, which `close` and the next start wait for. */
-  #ending: Promise<unknown> = Promise.resolve();
+  #ending: Promise<unknown>;
 
-  constructor(config: ServerConfig, surroundings: Surroundings, handlers: ClientHandlers) {
+  /** `predecessor`: the end of another link to this server, for which the first start waits. */
+  constructor(
+    config: ServerConfig,
+    surroundings: Surroundings,
+    handlers: ClientHandlers,
+    predecessor: Promise<unknown> = Promise.resolve(),
+  ) {
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
+    this.#ending = predecessor;
+    const { retry, idleTimeoutMs, healthCheckMs } = config.policy;
+    this.#limit = new StartLimit(retry.reconnectsInARow);
+    const idle = `it was not used for ${Math.round(idleTimeoutMs / MINUTE_MS)} min`;
+    this.#watch = new Watch({
+      idleTimeoutMs,
+      healthCheckMs,
+      idle: () => this.live && !this.live.isUsed && this.#stop(this.live, idle),
+      check: () => this.live && void this.#check(this.live),
+    });
   }
 
-  get state(): Phase["state"] {
+  /** The same entry, which stands elsewhere now: errors name the place. */
+  relocate(config: ServerConfig): void {
+    this.#config = config;
+  }
+
+  /** Aborts when the link takes no more requests. */
+  get closed(): AbortSignal {
+    return this.#closing.signal;
+  }
+
+  /** Whether it has ended without another in its place. */
+  get isClosed(): boolean {
+    return this.#over !== undefined && !this.#over.isReplaced;
+  }
+
+  get state(): State {
     return this.#phase.state;
   }
 
@@ -85,54 +118,64 @@ export class Link {
     return "reason" in this.#phase ? this.#phase.reason : undefined;
   }
 
-  /**
-   * Runs one operation on a live connection, on a second one where the replay rule allows it. Rejects with
-   * McpServerError.
-   */
-  async use<T>(signal: AbortSignal | undefined, operate: (live: Live) => Promise<T>): Promise<T> {
-    for (let attempt = 1; ; attempt++) {
-      const live = await this.#ready(signal);
-      live.users++;
-      try {
-        return await operate(live);
-      } catch (thrown) {
-        const error = toServerError(thrown, {
-          config: this.#config,
-          redactor: live.redact.errors,
-          during: "request",
-          attempts: attempt,
-        });
-        this.#note(live, thrown, error);
-        if (attempt > 1 || !mayReplay(thrown)) throw error;
-      } finally {
-        live.users--;
-        if (live.users === 0 && !this.#holds(live)) this.#end(live);
-      }
-    }
-  }
-
   /** A new connection in place of the old one, if there was one. Always allowed. */
   async reconnect(signal: AbortSignal | undefined): Promise<void> {
     this.#limit.reset();
     await this.#disconnect("reconnecting");
-    await this.#ready(signal);
+    await this.ready(signal);
   }
 
-  /** Ends the connection and the process. Never rejects. */
-  async close(): Promise<void> {
-    this.#closed = true;
-    await this.#disconnect(CLOSED);
+  /** Ends the connection and the process, for the reason that is told to requests under way. Never rejects. */
+  async close(reason = CLOSED): Promise<void> {
+    this.#over = { reason, isReplaced: false };
+    this.#closing.abort();
+    await this.#disconnect(reason);
     for (const live of this.#lives) this.#end(live);
     await this.#ending;
   }
 
+  /**
+   * Gives way to another link. Requests that were not sent yet fail with `Replaced`; those under way end as they would,
+   * and their connection with the last of them. `idle` resolves when all has ended that no request holds,
+   * `gone` when everything has. Neither rejects.
+   */
+  retire(): { readonly idle: Promise<void>; readonly gone: Promise<void> } {
+    const reason = "its configuration has changed";
+    this.#over = { reason, isReplaced: true };
+    this.#closing.abort();
+    const idle = this.#giveUp(reason);
+    return { idle, gone: idle.then(() => this.#drained()) };
+  }
+
+  async #giveUp(reason: string): Promise<void> {
+    await this.#abortStart(reason);
+    const live = this.#present();
+    if (live) this.#leave(live, reason);
+    for (const each of this.#lives) if (!each.isUsed) this.#end(each);
+    await this.#ending;
+  }
+
+  /** Whoever makes the last request on a connection ends it. */
+  async #drained(): Promise<void> {
+    await Promise.all([...this.#lives].map((live) => live.unused()));
+    await this.#ending;
+  }
+
+  /** A connection that was closed from here says no more than that: the reason is known here. */
+  why(thrown: unknown): unknown {
+    if (!(thrown instanceof TransportError) || thrown.failure !== "ended") return thrown;
+    if (this.#over === undefined || this.#over.isReplaced) return thrown;
+    return new TransportError(thrown.failure, this.#over.reason, thrown.delivery);
+  }
+
   /** The live connection; started if there is none, one start shared by all who wait for it [S1-41]. */
-  async #ready(signal: AbortSignal | undefined): Promise<Live> {
+  async ready(signal: AbortSignal | undefined): Promise<Live> {
     for (;;) {
-      if (this.#closed) throw this.#failure("connection", CLOSED);
-      if (signal?.aborted) throw this.#failure("cancelled", "the request was cancelled");
+      if (this.#over?.isReplaced) throw new Replaced(this.#config.name, "connection", this.#over.reason);
+      if (this.#over) throw this.#failure(this.#over.reason);
+      if (signal?.aborted) throw cancelled(this.#config);
       if (this.#phase.state === "stopped" && this.#phase.kept) {
-        this.#phase = { state: "ready", live: this.#phase.kept };
+        this.#move("resumed", { state: "ready", live: this.#phase.kept });
       }
       if (this.#phase.state === "ready") {
         const { live } = this.#phase;
@@ -147,8 +190,7 @@ export class Link {
       } catch (thrown) {
         // Another start takes the place of this one, or none: the next look tells.
         if (abort.signal.aborted && !signal?.aborted) continue;
-        if (thrown instanceof RequestCancelled) throw this.#failure("cancelled", "the request was cancelled");
-        throw thrown;
+        throw thrown instanceof RequestCancelled ? cancelled(this.#config) : thrown;
       }
     }
   }
@@ -168,78 +210,114 @@ export class Link {
     }
   }
 
-  #start(): { started: Promise<Live>; abort: AbortController } {
-    const seconds = this.#limit.waitSeconds();
-    if (seconds > 0) {
-      const text = `it was started too often and is left alone for ${seconds} s; reconnecting it by hand works at once`;
-      throw this.#failure("connection", text);
+  /** Whether a connection nobody uses still works. One that does not is taken down; its HTTP session is kept [S3-08…14]. */
+  async #check(live: Live): Promise<void> {
+    if (live.isUsed || this.#checking) return;
+    this.#checking = true;
+    try {
+      await live.connection.check({ timeoutMs: CHECK_LIMIT_MS });
+    } catch (thrown) {
+      // A request that has come meanwhile tells by itself how things are.
+      if (this.live !== live || live.isUsed) return;
+      const error = toServerError(thrown, { config: this.#config, redactor: live.redact.errors, during: "request" });
+      const isUnauthorized = thrown instanceof TransportError && thrown.failure === "unauthorized";
+      if (isUnauthorized) this.#deny(error);
+      else if (!live.transport.hasSession || !live.transport.rest) this.#leave(live, error.message);
+      else {
+        this.#part(live, error.message);
+        await live.transport.rest();
+      }
+      if (!this.#holds(live)) this.#end(live);
+    } finally {
+      this.#checking = false;
     }
+  }
+
+  #start(): { started: Promise<Live>; abort: AbortController } {
+    const refusal = this.#limit.refusal();
+    if (refusal !== undefined) throw this.#failure(refusal);
     this.#limit.started();
     const abort = new AbortController();
     const started = this.#connect(abort.signal).then(
       (live) => {
-        this.#phase = { state: "ready", live };
+        this.#move("shaken", { state: "ready", live });
         return live;
       },
       (error: McpServerError) => {
-        if (abort.signal.aborted) this.#phase = { state: "stopped", reason: String(abort.signal.reason) };
-        else this.#phase = { state: error.category === "needs-auth" ? "needs-auth" : "failed", error };
+        if (abort.signal.aborted) this.#move("abandoned", { state: "stopped", reason: String(abort.signal.reason) });
+        else if (error.category === "needs-auth") this.#deny(error);
+        else this.#move("refused", { state: "failed", error });
         throw error;
       },
     );
     // Whoever waits sees the rejection; when all have gone away it must not end the host.
     started.catch(() => {});
-    this.#phase = { state: "starting", started, abort };
+    this.#move("start", { state: "starting", started, abort });
     return { started, abort };
   }
 
   async #connect(signal: AbortSignal): Promise<Live> {
-    // Never two processes of one server, not even while the old one takes its time to end.
-    await this.#ending;
-    const config = this.#config;
-    const { target, secrets, unset, commands } = expandTarget(config.target, config.policy, this.#surroundings.env);
-    const redact = {
-      errors: createRedactor(secrets, "patterns"),
-      results: createRedactor(secrets, config.policy.redactResults),
-      listings: createRedactor(secrets, "values"),
-    };
-    let transport: Transport | undefined;
-    let live: Live | undefined;
-    const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-      transport = await createTransport(target, flavor, config.policy, this.#surroundings);
-      return transport;
-    };
-    try {
-      if (commands.length > 0) throw new Error(commandRefusal(commands, config));
-      const connection = await connect(open, {
-        protocolVersion: config.policy.protocolVersion,
-        clientInfo: CLIENT_INFO,
-        timeoutMs: config.policy.startTimeoutMs,
-        listLimit: config.policy.listLimit,
-        handlers: this.#handlers,
-        knownEra: this.#era,
-        signal,
-        onClosed: (reason) => live && this.#stop(live, reason.message),
-      });
-      this.#era = connection.era;
-      live = { connection, transport: transport as unknown as Transport, redact, users: 0 };
-      this.#lives.add(live);
-      return live;
-    } catch (thrown) {
-      const diagnostics = transport?.diagnostics() ?? "";
-      await transport?.close();
-      throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
-    }
+    await this.#makeRoom(signal);
+    if (signal.aborted) throw cancelled(this.#config);
+    const live = await openLive(this.#config, this.#surroundings, {
+      handlers: this.#handlers,
+      knownEra: this.#era,
+      signal,
+      onClosed: (ended, reason) => this.#stop(ended, reason.message),
+    });
+    this.#era = live.connection.era;
+    this.#lives.add(live);
+    return live;
   }
 
-  /** What a failed request tells of the connection it was made on. */
-  #note(live: Live, thrown: unknown, error: McpServerError): void {
-    if (!(thrown instanceof TransportError) || this.live !== live) return;
-    // Calls beside this one get an answer of their own: the old connection is left to them.
-    if (isGone(thrown)) this.#leave(live, messageOf(thrown));
-    else if (thrown.failure === "unauthorized") this.#phase = { state: "needs-auth", error };
-    else if (thrown.failure === "unreachable" || thrown.failure === "ended") {
-      this.#phase = { state: "stopped", reason: error.message, kept: live };
+  /**
+   * Never two processes of one server: an old one may take its time to end, and finish what is under way on it, though not
+   * longer than a start may take.
+   */
+  async #makeRoom(signal: AbortSignal): Promise<void> {
+    const processes = [...this.#lives].filter(({ transport }) => transport.pid !== undefined);
+    if (processes.length > 0) {
+      const over = new AbortController();
+      const limit = pause(this.#config.policy.startTimeoutMs, AbortSignal.any([signal, over.signal])).catch(() => {});
+      await Promise.race([limit, Promise.all(processes.map((live) => live.unused()))]);
+      over.abort();
+      for (const live of processes) this.#end(live);
+    }
+    await this.#ending;
+  }
+
+  /** A call was answered on it: the server is of use. */
+  answered(): void {
+    this.#limit.answered();
+  }
+
+  /**
+   * A request on this connection is over, and has failed if `failure` says how. Tells whether the next one would be made on
+   * the same connection.
+   */
+  release(live: Live, failure?: LinkFailure): boolean {
+    live.leave();
+    this.#watch.used();
+    if (failure && this.live === live) this.#note(live, failure);
+    const isHeld = this.#holds(live);
+    if (!live.isUsed && !isHeld) this.#end(live);
+    return isHeld;
+  }
+
+  /** What a failed request tells of its connection. Calls beside it get answers of their own: one that is left is left to them. */
+  #note(live: Live, { thrown, error, isListing }: LinkFailure): void {
+    const { freshAfterFailure } = this.#config.policy;
+    if (thrown instanceof TransportError) {
+      if (isGone(thrown)) this.#leave(live, messageOf(thrown));
+      else if (thrown.failure === "unauthorized") this.#deny(error);
+      else if (freshAfterFailure && thrown.delivery !== "rejected") this.#leave(live, error.message);
+      else if (thrown.failure === "unreachable" || thrown.failure === "ended") {
+        this.#part(live, error.message);
+      }
+    } else if (freshAfterFailure && (thrown instanceof RequestTimeout || (thrown instanceof RpcError && !isListing))) {
+      // It is we who part from it.
+      if (thrown instanceof RpcError) this.#limit.forgive();
+      this.#leave(live, error.message);
     }
   }
 
@@ -248,9 +326,20 @@ export class Link {
     return this.live === live || (this.#phase.state === "stopped" && this.#phase.kept === live);
   }
 
+  /** It wants an authorization. */
+  #deny(error: McpServerError): void {
+    this.#move("unauthorized", { state: "needs-auth", error });
+  }
+
+  /** It cannot be reached for now, and may know the session when it can. */
+  #part(live: Live, reason: string): void {
+    this.#move("parted", { state: "stopped", reason, kept: live });
+  }
+
   /** The connection is no longer used; the next request makes a new one. */
   #leave(live: Live, reason: string): void {
-    if (this.#holds(live)) this.#phase = { state: "stopped", reason };
+    if (this.live === live) this.#move("ended", { state: "stopped", reason });
+    else if (this.#holds(live)) this.#move("dropped", { state: "stopped", reason });
   }
 
   /** The connection is over, and with it every request on it. */
@@ -260,29 +349,40 @@ export class Link {
   }
 
   #end(live: Live): void {
-    this.#lives.delete(live);
+    if (!this.#lives.delete(live)) return;
     this.#ending = Promise.all([this.#ending, live.connection.close()]);
   }
 
   async #disconnect(reason: string): Promise<void> {
-    const phase = this.#phase;
-    if (phase.state === "starting") {
-      phase.abort.abort(reason);
-      // It may have become ready in the same moment: the phase is looked at again.
-      await phase.started.catch(() => {});
-    }
-    const live = this.#phase.state === "stopped" ? this.#phase.kept : this.live;
+    await this.#abortStart(reason);
+    const live = this.#present();
     if (live) this.#stop(live, reason);
     await this.#ending;
   }
 
-  #failure(category: McpServerError["category"], text: string): McpServerError {
-    return new McpServerError(this.#config.name, category, `MCP server \`${this.#config.name}\`: ${text}`);
+  /** It may become ready in the same moment, so whoever calls this looks at the phase afterwards. */
+  async #abortStart(reason: string): Promise<void> {
+    const phase = this.#phase;
+    if (phase.state !== "starting") return;
+    phase.abort.abort(reason);
+    await phase.started.catch(() => {});
   }
-}
 
-/** Sent as it stands, such a value would be a wrong password at best. */
-function commandRefusal(names: readonly string[], { source: { file, line } }: ServerConfig): string {
-  const list = names.map((name) => `"${name}"`).join(", ");
-  return `the value of ${list} is a command ("!…"), and commands in a configuration are not run. Set a variable to its output and write "\${NAME}" for the value, in ${file}:${line}`;
+  /** The connection, also one that is only kept. */
+  #present(): Live | undefined {
+    return this.#phase.state === "stopped" ? this.#phase.kept : this.live;
+  }
+
+  /** The one place where the state changes. */
+  #move<Event extends StateEvent>(event: Event, to: Extract<Phase, { state: StateAfter<Event> }>): void {
+    const next: Phase = to;
+    assertTransition(this.#phase.state, event);
+    this.#phase = next;
+    if (next.state === "ready") this.#watch.start();
+    else this.#watch.stop();
+  }
+
+  #failure(text: string): McpServerError {
+    return new McpServerError(this.#config.name, "connection", `MCP server \`${this.#config.name}\`: ${text}`);
+  }
 }

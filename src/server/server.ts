@@ -1,14 +1,18 @@
+import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
+import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
 import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
-import type { Listing } from "../protocol/connection.ts";
+import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { handlersFor } from "./handlers.ts";
-import { Link, type Live } from "./link.ts";
+import { Link } from "./link.ts";
+import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
+import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
 
 /** How many tool names an error lists. */
@@ -17,6 +21,14 @@ const NAMES_SHOWN = 40;
 const MAX_NOTICES = 20;
 const NOTICE_CHARS = 400;
 const PROGRESS_CHARS = 200;
+/** How many names a notice lists. */
+const MAX_MISFITS = 5;
+/** Of a name or a version. */
+const FACT_CHARS = 100;
+/** An answer that says there is no such tool says it at once. */
+const REFUSAL_CHARS = 1_000;
+/** For the list that is asked for only to word an error better: the error is there already. */
+const REFUSAL_LIST_MS = 5_000;
 
 export interface ServerRequest {
   signal?: AbortSignal | undefined;
@@ -24,9 +36,21 @@ export interface ServerRequest {
   onProgress?: ((progress: Progress) => void) | undefined;
 }
 
+/** What a server says of itself: clean text. */
+export interface ServerFacts {
+  readonly era: Era;
+  readonly protocolVersion: string;
+  readonly name: string;
+  readonly version: string;
+  /** The names of what it says it can do. */
+  readonly capabilities: readonly string[];
+}
+
+export type CountedList = "resources" | "resourceTemplates" | "prompts";
+
 /** One configured server: its operations, and what is known of it without asking. */
 export class Server {
-  readonly config: ServerConfig;
+  #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
@@ -36,12 +60,25 @@ export class Server {
   /** Why they could not be listed, though it is connected [E187]. */
   #listingTrouble: string | undefined;
   readonly #notices = new Set<string>();
+  /** What of its configuration does not fit the tools it last had. */
+  #misfits: readonly string[] = [];
 
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort) {
-    this.config = config;
+  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
+  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+    this.#config = config;
     this.#port = port;
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events));
+    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+  }
+
+  get config(): ServerConfig {
+    return this.#config;
+  }
+
+  /** The same server, whose entry stands elsewhere now. */
+  relocate(config: ServerConfig): void {
+    this.#config = config;
+    this.#link.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -62,7 +99,7 @@ export class Server {
 
   /** What was odd about it and has been mended, dropped or ignored: clean sentences, each once. */
   get notices(): readonly string[] {
-    return [...this.#notices];
+    return [...this.#notices, ...this.#misfits];
   }
 
   /** Why it is not running, when it has failed or stopped, or why its tools are not known. */
@@ -77,7 +114,10 @@ export class Server {
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
     const options = { signal, timeoutMs: timeoutMs ?? this.config.policy.startTimeoutMs };
     try {
-      return await this.#link.use(signal, async (live) => this.#keep(live, await live.connection.listTools(options)));
+      return await perform(this.#link, this.config, {
+        signal,
+        operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
+      });
     } catch (error) {
       if (this.state === "ready") this.#listingTrouble = messageOf(error);
       throw error;
@@ -85,13 +125,59 @@ export class Server {
   }
 
   async callTool(tool: string, args: JsonObject | undefined, request: ServerRequest): Promise<CallToolResult> {
-    await this.#mustHave(tool, request.signal);
-    const { signal, onProgress } = request;
-    const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
-    return this.#link.use(signal, async ({ connection, redact }) => {
-      const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
-      return redactResult(await connection.callTool(tool, args, options), redact.results);
+    const { signal } = request;
+    await this.#mustHave(tool, signal);
+    try {
+      const result = await this.#call(tool, args, request);
+      if (result.isError && soundsUnknown(textOf(result))) await this.#refuseUnlisted(tool, signal);
+      return result;
+    } catch (error) {
+      const isRefusal =
+        error instanceof McpServerError && ["unknown-tool", "validation", "other"].includes(error.category);
+      if (isRefusal && soundsUnknown(error.message)) await this.#refuseUnlisted(tool, signal);
+      throw error;
+    }
+  }
+
+  /** What the server says of itself. Connects if need be. */
+  async describe({ signal }: ServerRequest): Promise<ServerFacts> {
+    return perform(this.#link, this.config, {
+      signal,
+      operate: ({ connection, redact }) => {
+        const clean = (text: string) => sanitizeLine(redact.listings.text(text), FACT_CHARS);
+        const { era, protocolVersion, serverInfo, capabilities } = connection;
+        return Promise.resolve({
+          era,
+          protocolVersion,
+          name: clean(serverInfo.name),
+          version: clean(serverInfo.version),
+          capabilities: Object.keys(capabilities).map(clean),
+        });
+      },
     });
+  }
+
+  /** How many it lists of what is no tool. Connects if need be. */
+  async count(list: CountedList, { signal }: ServerRequest): Promise<number> {
+    const options = { signal, timeoutMs: this.config.policy.startTimeoutMs };
+    return perform(this.#link, this.config, {
+      signal,
+      operate: async ({ connection, redact }) => {
+        const ask = {
+          resources: connection.listResources,
+          resourceTemplates: connection.listResourceTemplates,
+          prompts: connection.listPrompts,
+        };
+        const listing = await ask[list](options);
+        for (const notice of listing.notices) this.#notice(redact.listings.text(notice));
+        return listing.items.length;
+      },
+    });
+  }
+
+  /** Connects and lists its tools, if it is to be connected with the session. Returns at once; `state` tells what came of it. */
+  begin(): void {
+    if (startsWithSession(this.config.policy)) void this.listTools({}).catch(() => {});
   }
 
   /** A new connection in place of the old one, if there was one, with its tools listed. */
@@ -100,17 +186,52 @@ export class Server {
     await this.listTools(request);
   }
 
-  /** Ends the connection and the process. Never rejects. */
-  close(): Promise<void> {
-    return this.#link.close();
+  /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
+  close(reason?: string): Promise<void> {
+    return this.#link.close(reason);
+  }
+
+  /** Gives way to another server of its name; see `Link.retire`. */
+  retire(): ReturnType<Link["retire"]> {
+    return this.#link.retire();
+  }
+
+  #call(tool: string, args: JsonObject | undefined, request: ServerRequest): Promise<CallToolResult> {
+    const { signal, onProgress } = request;
+    const timeoutMs = request.timeoutMs ?? this.config.policy.callTimeoutMs;
+    return perform(this.#link, this.config, {
+      signal,
+      limit: request.timeoutMs === undefined ? "call" : "own",
+      annotations: () => this.knownTool(tool)?.annotations,
+      operate: async ({ connection, redact }) => {
+        const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
+        return redactResult(await connection.callTool(tool, args, options), redact.results);
+      },
+    });
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
     for (const notice of listing.notices) this.#notice(live.redact.listings.text(notice));
-    const tools = listing.items.map((tool) => withCleanTexts(tool, live.redact.listings));
+    const included = listing.items.filter(({ name }) => isIncluded(this.config, name));
+    const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
+    if (listing.complete) this.#misfits = this.#findMisfits(listing.items, tools.length);
     this.#listed = { live, tools, complete: listing.complete };
     this.#listingTrouble = undefined;
     return tools;
+  }
+
+  /** A name that was misspelt includes nothing, and excludes nothing either. */
+  #findMisfits(tools: readonly ToolDefinition[], included: number): string[] {
+    const names = tools.map(({ name }) => name);
+    const misfits = unmatchedPatterns(this.config, names).map(([field, patterns]) => {
+      const shown = patterns.slice(0, MAX_MISFITS).map((pattern) => JSON.stringify(sanitizeLine(pattern, 60)));
+      const more = patterns.length > MAX_MISFITS ? ` and ${patterns.length - MAX_MISFITS} more` : "";
+      return `it has no tool ${shown.join(", ")}${more}, which ${placeOf(this.config, field)} names`;
+    });
+    if (tools.length > 0 && included === 0)
+      misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
+    for (const text of misfits) if (!this.#misfits.includes(text)) this.#port.notice?.(this.config.name, text);
+    return misfits;
   }
 
   /** The server says its tools have changed. When they cannot be listed now, the last list stays [E185]. */
@@ -121,20 +242,40 @@ export class Server {
   }
 
   /**
-   * A name that is not among the known tools is answered here, with the names there are; but the list may be older than
-   * the tool, so it is read once more first.
+   * A tool that the configuration leaves out is none, which needs no asking. A name that is not among the known tools is
+   * answered here, with the names there are; but the list may be older than the tool, so it is read once more first.
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!isIncluded(this.config, tool)) {
+      const place = placeOf(this.config, excludedBy(this.config, tool));
+      const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
+      throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
+    }
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
     const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
     if (isKnown()) return;
     await this.listTools({ signal });
     if (isKnown()) return;
+    throw this.#unknownTool(tool);
+  }
+
+  /**
+   * After an answer that sounds as if there were no such tool: servers say that in many ways, as an error or as a tool's
+   * result, so their list decides. It is asked for now, if it was not before; a call that goes well costs no listing.
+   */
+  async #refuseUnlisted(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    const timeoutMs = Math.min(REFUSAL_LIST_MS, this.config.policy.startTimeoutMs);
+    if (!this.#isCurrent()) await this.listTools({ signal, timeoutMs }).catch(() => {});
+    if (this.#isCurrent() && this.#listed?.complete && this.knownTool(tool) === undefined)
+      throw this.#unknownTool(tool);
+  }
+
+  #unknownTool(tool: string): McpServerError {
     const tools = this.#listed?.tools ?? [];
     const names = tools.slice(0, NAMES_SHOWN).map(({ name }) => sanitizeLine(name, 100));
     const more = tools.length > NAMES_SHOWN ? ", …" : "";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${names.join(", ")}${more})`;
-    throw new McpServerError(this.config.name, "unknown-tool", message);
+    return new McpServerError(this.config.name, "unknown-tool", message);
   }
 
   /**
@@ -142,7 +283,7 @@ export class Server {
    * whole list tells instead. False also where a server cannot be asked.
    */
   async #finds(tool: string, signal: AbortSignal | undefined): Promise<boolean> {
-    const found = await this.#link.use(signal, async (live) => {
+    const operate = async (live: Live) => {
       const { findTool } = live.connection;
       if (!findTool) return "unasked";
       if (this.#found?.live !== live) this.#found = { live, tools: new Map() };
@@ -156,7 +297,8 @@ export class Server {
         if (error instanceof RpcError || error instanceof RequestTimeout) return "unclear";
         throw error;
       }
-    });
+    };
+    const found = await perform(this.#link, this.config, { signal, operate });
     if (found === "unclear") await this.listTools({ signal });
     if (found !== "no") return found === "yes";
     const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (the server was asked for it by name; list its tools to see all)`;
@@ -173,6 +315,27 @@ export class Server {
     this.#notices.add(line);
     this.#port.notice?.(this.config.name, line);
   }
+}
+
+/** Direct tools that no file names are named by the variable. */
+function placeOf({ fields }: ServerConfig, field: string): string {
+  const place = fields[field];
+  return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
+}
+
+/** In one of the ways servers say it; a list of tools is asked for before anything follows from it. */
+function soundsUnknown(text: string): boolean {
+  return UNKNOWN_TOOL.some((pattern) => pattern.test(text.slice(0, REFUSAL_CHARS)));
+}
+
+const UNKNOWN_TOOL = [
+  /\b(?:unknown|unrecogni[sz]ed|invalid|no|no such|not a (?:valid|known)) tool\b/i,
+  /\btool\b.*(?:\bnot|n't) (?:be )?(?:found|exist|known|available|registered|recogni[sz]ed|supported)\b/is,
+  /\bmethod not found\b/i,
+];
+
+function textOf({ content }: CallToolResult): string {
+  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Words are for people; names and schemas are for calls and stay as they are. */

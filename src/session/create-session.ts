@@ -3,13 +3,16 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { findUntrusted } from "../config/consent.ts";
 import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
+import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
 import { withoutHandedOver } from "../server/environment.ts";
+import { Replaced } from "../server/link.ts";
 import type { Surroundings } from "../server/open-transport.ts";
 import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
+import { ServerSet } from "./server-set.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
 
 /**
@@ -21,37 +24,63 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
-  const servers = new Map(config.servers.map((server) => [server.name, new Server(server, surroundings, offered)]));
+  const servers = new ServerSet(config, (server, predecessor) => {
+    const made = new Server(server, surroundings, offered, predecessor);
+    made.begin();
+    return made;
+  });
 
   const find = (name: string): Server => {
     const server = servers.get(name);
     if (server) return server;
-    const project = findUntrusted(config.untrusted, name);
+    const project = findUntrusted(servers.config.untrusted, name);
     if (project) throw new McpServerError(name, "denied", notAllowed(name, project.file));
-    const known = [...servers.keys()].join(", ");
+    const unused = servers.config.unused?.find((entry) => entry.name === name);
+    if (unused) throw new McpServerError(name, "unknown-server", `MCP server \`${name}\` ${describeUnused(unused)}`);
+    const known = servers.names.join(", ");
     const hint = known === "" ? "no MCP servers are configured" : `configured: ${known}`;
     throw new McpServerError(name, "unknown-server", `no MCP server configured with name \`${name}\`; ${hint}`);
   };
 
-  const close = async () => {
-    await Promise.all([...servers.values()].map((server) => server.close()));
+  /** A request that the server had no time to send before it was replaced goes to the one in its place. */
+  const ask = async <T>(name: string, request: (server: Server) => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await request(find(name));
+      } catch (thrown) {
+        if (!(thrown instanceof Replaced)) throw thrown;
+      }
+    }
   };
 
+  const close = () => servers.close();
+
   return {
-    servers: config.servers,
-    problems: config.problems,
-    untrusted: config.untrusted ?? [],
+    get servers() {
+      return servers.config.servers;
+    },
+    get problems() {
+      return servers.config.problems;
+    },
+    get untrusted() {
+      return servers.config.untrusted ?? [];
+    },
+    get unused() {
+      return servers.config.unused ?? [];
+    },
     config: (name) => find(name).config,
     spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
     knownTool: (name, tool) => find(name).knownTool(tool),
     status: (name) => statusOf(find(name)),
-    listTools: async (name, options = {}) => find(name).listTools(options),
-    callTool: async (name, tool, args, options = {}) => find(name).callTool(tool, args, options),
+    describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
+    count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
+    listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
+    callTool: (name, tool, args, options = {}) => ask(name, (server) => server.callTool(tool, args, options)),
     reconnect: async (name, options = {}) => {
-      const server = find(name);
-      await server.reconnect(options);
-      return statusOf(server);
+      await ask(name, (server) => server.reconnect(options));
+      return statusOf(find(name));
     },
+    update: (next) => servers.update(next),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -1,6 +1,8 @@
-import type { ConfigProblem, ServerConfig, UntrustedFile } from "../config/record.ts";
+import type { ConfigChanges } from "../config/changes.ts";
+import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UnusedEntry } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { CountedList, ServerFacts } from "../server/server.ts";
 
 export type ServerState = "idle" | "starting" | "ready" | "needs-auth" | "failed" | "stopped";
 
@@ -35,11 +37,13 @@ export interface CallOptions extends RequestOptions {
  * was started is ended by `close`. All methods that talk to a server reject with `McpServerError` and nothing else.
  */
 export interface McpSession {
-  /** The configured servers, sorted by name. */
+  /** The configured servers, sorted by name. Like the two below as of the last `update`. */
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
   /** Project files nobody has allowed. Their servers are none of `servers`: using one fails with `denied`. */
   readonly untrusted: readonly UntrustedFile[];
+  /** Entries that are disabled or wrong: using one fails with `unknown-server`, which says why. */
+  readonly unused: readonly UnusedEntry[];
   /** Throws McpServerError `unknown-server`. */
   config(server: string): ServerConfig;
   /** Throws McpServerError `unknown-server`. */
@@ -48,12 +52,24 @@ export interface McpSession {
   readonly spill: SpillStore;
   /** The tool's definition, if the server's tools have been listed. */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
+  /** What the server says of itself; connects if need be. */
+  describe(server: string, options?: RequestOptions): Promise<ServerFacts>;
+  /** How many resources, resource templates or prompts it lists; a server that offers none mostly answers with an error. */
+  count(server: string, list: CountedList, options?: RequestOptions): Promise<number>;
   /** All pages, up to the server's limit (`maxListItems`, `maxListPages`). */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
+  /**
+   * Takes up another reading of the configuration, at once: `servers`, `problems` and `untrusted` are of that one when this
+   * returns. A server whose entry means the same keeps its connection, state and notices. One whose entry has changed
+   * is replaced: requests under way end on the old connection, all others go to a new one, which starts with the first
+   * of them. One that is gone, or that comes from a project's file which is not allowed any more, is ended. The
+   * promise waits for what ends at once and never rejects; a closed session changes nothing.
+   */
+  update(config: LoadedConfig): Promise<ConfigChanges>;
   /** Ends every process and connection, in parallel and bounded. Never rejects; may be called twice. */
   close(): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;

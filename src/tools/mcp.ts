@@ -70,7 +70,8 @@ async function listTools(session: McpSession, server: string, call: ToolCall): P
   if (tools.length === 0) {
     // Nothing may also be what is left of a list that could not be read.
     const { notices } = session.status(server);
-    return [`MCP server \`${server}\` advertises no tools.`, ...notices].join("\n");
+    const none = session.config(server).tools === undefined ? "advertises no tools" : "has no tools that are allowed";
+    return [`MCP server \`${server}\` ${none}.`, ...notices].join("\n");
   }
   const rows = tools.map(({ name, description = "" }) => {
     const text = sanitizeLine(description, DESCRIPTION_CHARS);

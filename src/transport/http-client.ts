@@ -47,7 +47,9 @@ export class HttpClient {
   /** Moves with a redirect, so that a server behind one costs two requests once and not each time. */
   #url: URL;
   #connections: { foreground: Connections; background: Connections } | undefined;
+  #opening: Promise<void> | undefined;
   #isClosed = false;
+  #resting = false;
 
   /** Throws a TransportError when the address or a header is none, which can be known only once variables are filled in. */
   constructor(options: HttpTransportOptions) {
@@ -64,7 +66,12 @@ export class HttpClient {
     return this.#url;
   }
 
-  async open(): Promise<void> {
+  open(): Promise<void> {
+    this.#opening ??= this.#open();
+    return this.#opening;
+  }
+
+  async #open(): Promise<void> {
     const { env } = this.#options;
     const tls: TlsFiles = this.#options;
     const [foreground, background] = await Promise.all([
@@ -72,6 +79,7 @@ export class HttpClient {
       openConnections({ env, tls, background: true }),
     ]);
     this.#connections = { foreground, background };
+    this.#resting = false;
     if (!this.#isClosed) return;
     await this.close();
     throw new TransportError("ended", "the connection is closed", "not-sent");
@@ -81,6 +89,7 @@ export class HttpClient {
   async request(method: HttpMethod, request: ClientRequest): Promise<HttpResponse> {
     let url = request.url ?? this.#url;
     for (let hops = 0; ; hops++) {
+      if (this.#resting) await this.open();
       if (!this.#connections) throw new TransportError("ended", "the connection is closed", "not-sent");
       const connections = this.#connections[request.background ? "background" : "foreground"];
       const response = await this.#authorized(connections, url, method, request);
@@ -127,9 +136,21 @@ export class HttpClient {
     }
   }
 
+  /** Cuts all connections; the next request opens them anew. */
+  async rest(): Promise<void> {
+    if (this.#isClosed || this.#resting) return;
+    this.#resting = true;
+    this.#opening = undefined;
+    await this.#cut();
+  }
+
   /** Also ends what is only being opened. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    await this.#cut();
+  }
+
+  async #cut(): Promise<void> {
     const connections = this.#connections;
     this.#connections = undefined;
     await Promise.all([connections?.foreground.destroy(), connections?.background.destroy()]);

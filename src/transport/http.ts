@@ -50,7 +50,11 @@ export class HttpTransport implements Transport {
   #isLost = false;
   /** What the session's messages are sent with; its end has to name the revision too. */
   #sessionHeaders: Readonly<Record<string, string>> = {};
-  #isListening = false;
+  /** Counts the openings of the server's own stream: an earlier one ends when there is a later. */
+  #listening = 0;
+  /** What that stream was opened with, while it is cut. */
+  #resting: Readonly<Record<string, string>> | undefined;
+  #listenHeaders: Readonly<Record<string, string>> | undefined;
   /** Until then requests wait: what a server asks on its own stream is lost while that is not open. */
   #streamReady: Promise<void> | undefined;
   #closing: Promise<void> | undefined;
@@ -66,7 +70,12 @@ export class HttpTransport implements Transport {
     return this.#client.open();
   }
 
+  get hasSession(): boolean {
+    return this.#sessionId !== undefined && !this.#isLost;
+  }
+
   async send(message: JsonRpcMessage, options: SendOptions = {}): Promise<void> {
+    if (this.#resting) this.listen(this.#resting);
     await this.#streamReady;
     const sessionId = options.sessionless ? undefined : this.#sessionId;
     if (this.#isLost && sessionId !== undefined) throw sessionLost();
@@ -130,16 +139,28 @@ export class HttpTransport implements Transport {
    * [E064] [E065]. One that breaks is taken up where it ended, ever more slowly while nothing comes of it.
    */
   listen(headers: Readonly<Record<string, string>>): void {
-    if (this.#isListening) return;
-    this.#isListening = true;
+    if (this.#listening > 0 && !this.#resting) return;
+    this.#resting = undefined;
+    const turn = ++this.#listening;
+    this.#listenHeaders = headers;
     this.#streamReady = new Promise((resolve) => {
       const patience = setTimeout(resolve, STREAM_PATIENCE_MS);
       const opened = () => {
         clearTimeout(patience);
         resolve();
       };
-      this.#listen({ headers, background: true }, opened).catch(() => {});
+      this.#listen({ headers, background: true }, turn, opened).catch(() => {});
     });
+  }
+
+  /** A stream of the server's own that was open is opened again with the next message. */
+  async rest(): Promise<void> {
+    if (this.#closing) return;
+    if (this.#listenHeaders) {
+      this.#resting = this.#listenHeaders;
+      this.#listening++;
+    }
+    await this.#client.rest();
   }
 
   /** Ends the session at the server, then all connections. */
@@ -229,10 +250,10 @@ export class HttpTransport implements Transport {
     }
   }
 
-  async #listen(options: SendOptions, opened: () => void): Promise<void> {
+  async #listen(options: SendOptions, turn: number, opened: () => void): Promise<void> {
     const position: StreamPosition = {};
     let wasOpen = false;
-    for (let fruitless = 0; fruitless < LISTEN_ATTEMPTS && !this.#closing; ) {
+    for (let fruitless = 0; fruitless < LISTEN_ATTEMPTS && turn === this.#listening && !this.#closing; ) {
       const startedAt = performance.now();
       const { lastEventId } = position;
       let isFruitful = false;

@@ -25,6 +25,8 @@ export interface SpawnOptions {
   args: readonly string[];
   env: NodeJS.ProcessEnv;
   cwd: string | undefined;
+  /** On Windows the arguments are a command line already, and are not quoted. */
+  verbatim?: boolean;
   /** Told of each process, and when nothing is left of it and its group. */
   record?: ProcessRecord | undefined;
 }
@@ -52,6 +54,7 @@ export function spawnTree(options: SpawnOptions): ChildProcess {
     env: options.env,
     stdio: ["pipe", "pipe", "pipe"],
     detached: !isWindows,
+    windowsVerbatimArguments: options.verbatim ?? false,
     windowsHide: true,
   });
   if (child.pid !== undefined) {

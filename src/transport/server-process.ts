@@ -1,5 +1,5 @@
 import type { ChildProcess } from "node:child_process";
-import { messageOf } from "../error.ts";
+import { messageOf, STDOUT_HEADING } from "../error.ts";
 import { endTree, type Grace, hasExited, type SpawnOptions, spawnTree } from "./process-tree.ts";
 import { createMessageReader, type ReaderEvents } from "./reader.ts";
 import { TailBuffer } from "./tail-buffer.ts";
@@ -114,7 +114,7 @@ export class ServerProcess {
 
   /** The end of stderr, then what was odd on stdout. */
   diagnostics(): string {
-    const noise = this.#noise.texts === 0 ? "" : this.#noiseText();
+    const noise = this.#noise.texts === 0 ? "" : `${STDOUT_HEADING}\n${this.#noiseText()}`;
     return [this.#stderr.toString().trim(), noise].filter((text) => text !== "").join("\n");
   }
 

@@ -3,9 +3,9 @@ import type { JsonRpcId, JsonRpcMessage } from "./message.ts";
 /**
  * How far a message got before its transport failed. It decides whether sending it again is safe:
  * `not-sent` no byte left this process; `rejected` the server said it did not execute it (a session it no longer knows,
- * 401, 429, 503 and a few other statuses); `unknown` it may have run.
+ * 401, 429, 503 and a few other statuses); `unknown` it may have run; `begun` the server has said that it runs.
  */
-export type Delivery = "not-sent" | "rejected" | "unknown";
+export type Delivery = "not-sent" | "rejected" | "unknown" | "begun";
 
 export type TransportFailure =
   /** The process could not be started, or the address could not be reached. */
@@ -94,6 +94,13 @@ export interface Transport {
   close(): Promise<void>;
   /** What the peer said outside the protocol (the end of stderr), raw; empty when there is none. */
   diagnostics(): string;
+  /**
+   * Whether the server has given this connection a session that lives on while nothing is connected, as far as is known:
+   * then a failure of the network does not end it.
+   */
+  readonly hasSession?: boolean;
+  /** Cuts everything that is open. The next message opens it anew, in the same session. Never rejects. */
+  rest?(): Promise<void>;
   /** The process behind the connection, if there is one. */
   readonly pid: number | undefined;
 }

@@ -19,7 +19,7 @@ function placeOf(file: string): string {
 }
 
 /** `name = stdio command ["arg"] {"ENV":"value"}` or `name = http url {"Header":"value"}`, and what is unusual. */
-function lineOf({ name, target, exposure, policy }: ServerConfig): string {
+function lineOf({ name, target, exposure, directTools, tools, policy }: ServerConfig): string {
   const parts: string[] = [name, "=", target.kind];
   if (target.kind === "stdio") {
     parts.push(target.command);
@@ -29,9 +29,13 @@ function lineOf({ name, target, exposure, policy }: ServerConfig): string {
   } else {
     parts.push(target.url);
     if (Object.keys(target.headers).length > 0) parts.push(JSON.stringify(target.headers));
+    if (target.bearerCommand !== undefined) parts.push(`token of ${target.bearerCommand}`);
     if (target.ca !== undefined) parts.push(`ca ${target.ca}`);
   }
   if (exposure === "direct") parts.push("direct");
+  if (directTools) parts.push(`direct ${directTools.join()}`);
+  if (tools?.include) parts.push(`only ${tools.include.join()}`);
+  if (tools && tools.exclude.length > 0) parts.push(`without ${tools.exclude.join()}`);
   if (policy.inheritEnv !== "all") parts.push(policy.inheritEnv);
   if (policy.startTimeoutMs !== 30_000) parts.push(`start ${policy.startTimeoutMs}`);
   if (policy.callTimeoutMs !== 30_000) parts.push(`call ${policy.callTimeoutMs}`);

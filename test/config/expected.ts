@@ -14,14 +14,14 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "adapter-imports.json": [],
   "adapter-lifecycles.json": [
-    "eager = stdio a",
+    "eager = stdio a only x",
     "flat = stdio a",
     "nested = stdio a",
     "wrong = stdio a",
-    '6:45 warning Server "wrong": "lifecycle" should be "lazy", "eager" or "keep-alive".',
+    '6:45 warning Server "wrong": "lifecycle" should be one of "lazy", "eager", "keep-alive", "lazy-keep-alive"; "lazy" is used.',
   ],
   "adapter-stdio.json": [
-    'browser = stdio npx ["-y","example-browser@latest"] safe start 120000 call 120000',
+    'browser = stdio npx ["-y","example-browser@latest"] direct open,click only open*,click without evaluate safe start 120000 call 120000',
     "database = stdio db-server direct",
   ],
   "backslash-n.json": ['1:37 error Server "a": "command" holds a control character; write a backslash twice ("\\\\").'],
@@ -67,7 +67,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'weather = stdio node ["/srv/weather.js"] {"KEY":"k"} call 60000',
   ],
   "codex.toml": [
-    'files = stdio npx ["-y","example-files"] {"ROOT":"/srv"} start 20000 call 45500',
+    'files = stdio npx ["-y","example-files"] {"ROOT":"/srv"} only read without write start 20000 call 45500',
     'remote = http https://codex.example/mcp {"X-Region":"eu","X-Team":"${TEAM}","Authorization":"Bearer ${CODEX_TOKEN}"}',
   ],
   "command-array.json": [
@@ -107,7 +107,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "gemini.json": [
     "both = http https://g.example/sse",
-    'http = http https://g.example/mcp {"A":"b"} call 5000',
+    'http = http https://g.example/mcp {"A":"b"} only a without b call 5000',
     'py = stdio python ["-m","server","--port","8080"] {"DB":"$DB_URL"} in ./servers',
     '3:137 warning Server "py": "timeout" is in seconds, and more than an hour is not used; write "tool_timeout_sec" for that, or "requestTimeoutMs" for milliseconds.',
     '5:15 warning Server "both": "httpUrl" is not used, because "url" is there as well.',
@@ -233,9 +233,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "opencode-own-file.json": ['1:3 warning This file has no "mcpServers", under which servers stand.'],
   "pi-command-values.json": [
     'vault = stdio vault-server {"TOKEN":"!pass show hunter2","SHOUT":"$!hello","ALSO":"!!hello"}',
-    'web = http https://web.example/mcp {"Authorization":"!security find hunter2"}',
-    '5:25 warning Server "vault": the value of "TOKEN" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
-    '7:63 warning Server "web": the value of "bearerToken" is a command, and commands are not run, so this server cannot be started. Name a variable instead ("${NAME}"), or write "$!" for an exclamation mark.',
+    "web = http https://web.example/mcp token of security find hunter2",
   ],
   "pi-http.json": [
     "deferred = http https://later.example/mcp",
@@ -248,7 +246,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "roo.json": [
     'old = sse https://s.example/sse {"Authorization":"Bearer x"}',
     "stream = http https://s.example/mcp",
-    "tool = stdio tool in /srv",
+    "tool = stdio tool in /srv without x",
   ],
   "root-array.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
   "root-null.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
@@ -256,6 +254,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "settings-array.json": [
     "events = sse https://events.example/sse",
     'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"}',
+    `5:136 warning Server "my-tools": the value of "X" in "env" begins with "!", which means a command in an mcp.json alone; here it is sent as it is. Name a variable instead ("\${NAME}").`,
   ],
   "settings-duplicates.json": [
     "a = stdio first",
@@ -335,7 +334,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '1:84 warning Server "a": white space around the name "A" in "headers" was ignored.',
     '1:84 warning Server "a": white space around the header "A" was ignored.',
   ],
-  "windsurf.json": ['figma = http https://figma.example/mcp {"X-Key":"$FIGMA"}'],
+  "windsurf.json": ['figma = http https://figma.example/mcp {"X-Key":"$FIGMA"} without export'],
   "wrong-types.json": [
     "good = stdio x",
     "tolerated = stdio x",
@@ -350,7 +349,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '8:56 error Server "headers": "headers" must be an object of strings, not a string.',
     '9:45 error Server "disabled": "disabled" must be true or false, not a string.',
     '10:43 error Server "timeout": "timeout" must be a number, not a string.',
-    '11:49 warning Server "tolerated": "idleTimeout" should not be a string; it has no effect.',
+    '11:49 warning Server "tolerated": "idleTimeout" should be a number, 0 for never; it is not used.',
     '11:71 warning Server "tolerated": "toolExposure" should not be an array; it has no effect.',
     '11:84 warning Server "tolerated": "oauth" should not be a number; it has no effect.',
   ],

@@ -323,8 +323,9 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
 
   test("config and get say where each server comes from and what is not as usual", async () => {
     const callTimeout = { command: "x", tool_timeout_sec: 5, exposure: "direct" };
+    const some = { command: "x", directTools: ["a"], allowedTools: ["a", "b*"], excludeTools: ["c"] };
     await using home = await temporaryHome({
-      mcp: { mcpServers: { both: { command: "low" }, slow: callTimeout, off: { command: "x", disabled: true } } },
+      mcp: { mcpServers: { both: { command: "low" }, slow: callTimeout, some, off: { command: "x", disabled: true } } },
       settings: { mcpServers: [{ name: "both", command: "high" }] },
     });
     const settings = join(home.agentDir, "settings.json");
@@ -344,6 +345,15 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
         "  exposure: direct (default: gateway)",
         "  callTimeoutMs: 5000 (default: 30000)",
         "",
+        "some  stdio: x",
+        `  ${mcpJson(home)}:11:5`,
+        '  directTools: ["a"] (default: none)',
+        '  includeTools: ["a","b*"] (default: all)',
+        '  excludeTools: ["c"] (default: none)',
+        "",
+        "not in use:",
+        `  off  (is disabled at ${mcpJson(home)}:13; \`pi-mcp enable off\` switches it on)`,
+        "",
       ].join("\n"),
     );
     expect(config.stderr).toMatch(/^pi-mcp: .*mcp\.json:3:5: warning: .*"both" is also in/);
@@ -351,6 +361,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
       servers: [
         { name: "both", file: settings, line: 3, origin: "settings", differs: {} },
         { name: "slow", file: mcpJson(home), differs: { callTimeoutMs: { value: 5000, default: 30000 } } },
+        { name: "some", directTools: ["a"], tools: { include: ["a", "b*"], exclude: ["c"] } },
       ],
       problems: [{ severity: "warning", line: 3, column: 5 }],
     });

@@ -78,12 +78,12 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
       [
         ["call", "dying", "echo"],
         4,
-        /^pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1$/,
+        /^pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1 \(tried 3 times\)\. Check its entry in .*settings\.json:3$/,
       ],
       [
         ["call", "gone", "echo"],
         4,
-        /^pi-mcp: MCP server `gone` failed to initialize: its command .* was not found\. .*settings\.json:\d+$/,
+        /^pi-mcp: MCP server `gone` failed to initialize: its command .* was not found\. .*settings\.json:\d+ \(tried 3 times\)$/,
       ],
       [
         ["call", "silent", "echo", "--timeout", "0.3"],
@@ -93,7 +93,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
       [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
       [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
       [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
-      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call, add, .*\)\. See/],
+      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, call, doctor, add, .*\)\. See/],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];
     for (const [args, code, line] of cases) {
@@ -109,17 +109,27 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
       error: {
         category: "connection",
         server: "dying",
-        message: "MCP server `dying` failed to initialize: its process exited with code 1",
+        message: expect.stringContaining("MCP server `dying` failed to initialize: its process exited with code 1"),
       },
     });
+  });
+
+  test("a command starts no server but the one it is for, whatever their lifecycle", async () => {
+    await using home = await temporaryHome();
+    const [eager, kept] = [await fakeStdio(home), await fakeStdio(home)];
+    const entries = [eager.entry("eager", { lifecycle: "eager" }), kept.entry("kept", { lifecycle: "keep-alive" })];
+    home.write({ settings: { mcpServers: entries } });
+    expect((await cli(node, home, "list")).code).toBe(0);
+    expect((await cli(node, home, "call", "kept", "echo")).code).toBe(0);
+    expect([eager.starts().length, kept.starts().length]).toEqual([0, 1]);
   });
 
   test("what a server said on stderr before it died stands below the line", async () => {
     await using home = await temporaryHome();
     const dying = await fakeStdio(home, { startup: { stderr: "FATAL: missing API_KEY\n", exit: 1 } });
     home.write({ settings: { mcpServers: [dying.entry("dying")] } });
-    expect((await cli(node, home, "call", "dying", "echo")).stderr).toBe(
-      "pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1\n--- server stderr ---\nFATAL: missing API_KEY\n",
+    expect((await cli(node, home, "call", "dying", "echo")).stderr).toMatch(
+      /^pi-mcp: MCP server `dying` failed to initialize: its process exited with code 1.*\n--- server stderr ---\nFATAL: missing API_KEY\n$/,
     );
     const json = await cli(node, home, "call", "dying", "echo", "--json");
     expect(JSON.parse(json.stderr)).toMatchObject({ error: { diagnostics: "FATAL: missing API_KEY" } });

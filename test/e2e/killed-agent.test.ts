@@ -57,6 +57,21 @@ describe.skipIf(process.platform === "win32")("an agent that is ended in the mid
     await until("the watchdog to end", () => (watchdogs.some(isAlive) ? undefined : true));
   });
 
+  test.each(["SIGKILL", "SIGINT"] as const)("by %s leaves no command that was to give a value", async (signal) => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home);
+    const mark = home.path("mark");
+    const env = { TOKEN: `!touch ${mark}; sleep 300 & sleep 300` };
+    home.write({ mcp: { mcpServers: { fake: { command: server.command, args: server.args, env } } } });
+    const { child, ended } = startCli(node, home, ["call", "fake", "echo"]);
+    await until("the command", () => (existsSync(mark) ? true : undefined));
+    await until("the watchdog", () => (watchdogsOf(child.pid).length === 0 ? undefined : true));
+    child.kill(signal);
+    await ended;
+    expect(await waitUntilGone(() => home.survivors(), 5_000)).toEqual([]);
+    expect(server.starts()).toEqual([]);
+  });
+
   // Nothing that npm brings can open a terminal without native code.
   test.skipIf(!hasTerminal)("by the closing of its terminal leaves no server after 5 s", async () => {
     await using home = await temporaryHome();

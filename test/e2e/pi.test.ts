@@ -115,6 +115,17 @@ describe.each(HOSTS)("$name", (host) => {
     expect(toolResults(model.requests[1])[0]).toContain("MCP server `good` tool `echo`:");
   });
 
+  test("[S3-23] an eager server starts with the session, a lazy one does not, and both are gone afterwards", async () => {
+    await using model = await scriptedModel([{ say: "hi" }]);
+    await using home = await temporaryHome({ model });
+    const [eager, lazy] = [await fakeStdio(home), await fakeStdio(home)];
+    home.write({ settings: { mcpServers: [eager.entry("eager", { lifecycle: "eager" }), lazy.entry("lazy")] } });
+    await using pi = await rpcPi(host, home, { extension: EXTENSION });
+    await eager.until("tools/list");
+    await pi.prompt("hi");
+    expect([eager.starts().length, lazy.starts().length]).toEqual([1, 0]);
+  });
+
   test("failures are flagged as errors and tell the model what to do", async () => {
     await using model = await scriptedModel([
       callMcp({ action: "call", server: "fake", tool: "echo" }),
@@ -127,8 +138,8 @@ describe.each(HOSTS)("$name", (host) => {
     const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
     const [dead, missing] = toolRuns(run.events);
     expect(dead).toMatchObject({ isError: true, details: { category: "connection" } });
-    expect(dead?.text).toBe(
-      "MCP server `fake` failed to initialize: its process exited with code 1\n--- server stderr ---\nFATAL: missing API_KEY",
+    expect(dead?.text).toMatch(
+      /^MCP server `fake` failed to initialize: its process exited with code 1.*\n--- server stderr ---\nFATAL: missing API_KEY$/,
     );
     expect(missing).toMatchObject({ isError: true, details: { category: "unknown-server" } });
     expect(run.code).toBe(0);
@@ -240,6 +251,54 @@ describe.each(HOSTS)("$name", (host) => {
     expect(names.filter((name) => name.startsWith("mcp__"))).toEqual(["mcp__my_files__read", "mcp__my_files__write"]);
     const results = toolResults(model.requests[1]);
     expect(results.map((text) => text.trim())).toEqual(["from the server", "from the host's own tool"]);
+  });
+
+  test("[S3-47] directTools offers the named tools directly, and the others stay behind `mcp`", async () => {
+    await using model = await scriptedModel([
+      {
+        call: [
+          { tool: "mcp__fake__read_all", args: { path: "x" } },
+          { tool: "mcp", args: { action: "call", server: "fake", tool: "write" } },
+          { tool: "mcp", args: { action: "call", server: "fake", tool: "delete" } },
+        ],
+      },
+      { say: "ok" },
+    ]);
+    await using home = await temporaryHome({ model });
+    const tools = ["read", "read_all", "write", "delete"].map((name) => tool(name));
+    const server = await fakeStdio(home, { tools, on: { "tools/call": { text: "done" } } });
+    const entry = {
+      command: server.command,
+      args: server.args,
+      directTools: ["read*", "delete"],
+      excludeTools: ["delete"],
+    };
+    home.write({ mcp: { mcpServers: { fake: entry, other: { command: "x", directTools: false } } } });
+    const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
+    expect(run.code).toBe(0);
+    const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
+    expect(names.filter((name) => name.startsWith("mcp"))).toEqual(["mcp", "mcp__fake__read", "mcp__fake__read_all"]);
+    const [direct, gateway, excluded] = toolResults(model.requests[1]);
+    expect(direct?.trim()).toBe("done");
+    expect(gateway).toContain("MCP server `fake` tool `write`:\ndone");
+    expect(excluded).toContain("its tool `delete` is left out by the configuration");
+    expect(server.params("tools/call").map((params) => params?.name)).toEqual(["read_all", "write"]);
+  });
+
+  test("MCP_DIRECT_TOOLS says which tools a subagent is offered directly", async () => {
+    for (const [value, expected] of [
+      ["fake/read", ["mcp", "mcp__fake__read"]],
+      ["__none__", ["mcp"]],
+    ] as const) {
+      await using model = await scriptedModel([{ say: "ok" }]);
+      await using home = await temporaryHome({ model, env: { MCP_DIRECT_TOOLS: value } });
+      const server = await fakeStdio(home, { tools: [tool("read"), tool("write")] });
+      home.write({ settings: { mcpServers: [server.entry("fake", { exposure: "direct" })] } });
+      expect((await runPi(host, home, { mode: "print", prompt: "go", extension: EXTENSION })).code).toBe(0);
+      const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
+      expect(names.filter((name) => name.startsWith("mcp"))).toEqual(expected);
+      expect(server.starts()).toHaveLength(value === "__none__" ? 0 : 1);
+    }
   });
 
   test("[S2-19] a name over 64 characters is cut, and a call by it reaches the right tool", async () => {

@@ -64,6 +64,9 @@ describe("before a project's files are allowed", () => {
     ["call", "web-1", "echo", "--json"],
     ["call", "sse-2", "echo"],
     ["call", "helper-3", "echo"],
+    ["doctor"],
+    ["doctor", "run-1", "--json"],
+    ["config", "--json"],
     ["trust"],
     ["trust", "--json"],
     ["trust", "--list"],
@@ -88,9 +91,10 @@ describe("before a project's files are allowed", () => {
     await using traps = await setTraps(home);
     home.write({ files: trapFiles(traps), env: traps.env });
     expect((await run(home, ["trust", "--yes"])).code).toBe(0);
-    for (const name of ["run-1", "path-2", "shell-3", "web-1"]) await run(home, ["list", name]);
+    for (const name of ["run-1", "path-2", "shell-3", "web-1", "helper-2"]) await run(home, ["list", name]);
     const sprung = traps.sprung().join("\n");
-    for (const word of ["ran run-1", "ran path-2", "ran shell-3", "reached /mcp/1", traps.secret]) {
+    const values = ["ran env-2", "ran token-2", "ran helper-2"];
+    for (const word of ["ran run-1", "ran path-2", "ran shell-3", "reached /mcp/1", traps.secret, ...values]) {
       expect(sprung).toContain(word);
     }
   });

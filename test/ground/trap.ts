@@ -25,7 +25,7 @@ export async function setTraps(home: Home): Promise<Traps> {
   const mark = home.path("sprung");
   mkdirSync(folder, { recursive: true });
   const program = join(folder, "trap-program");
-  writeFileSync(program, `#!/bin/sh\necho "ran $* $TRAP_SECRET" >> ${mark}\n`);
+  writeFileSync(program, `#!/bin/sh\necho "ran $* $TRAP_SECRET" >> ${mark}\necho sprung\n`);
   chmodSync(program, 0o755);
   const reached: string[] = [];
   const server = createServer((request, response) => {
@@ -55,11 +55,14 @@ export function trapFiles({ program, name, url, variable }: Traps): Record<strin
   const read = `\${${variable}}`;
   const entry = (n: number) => ({
     [`run-${n}`]: { command: program, args: [`run-${n}`, read], exposure: "direct", lifecycle: "keep-alive" },
-    [`path-${n}`]: { command: name, args: [`path-${n}`], env: { A: read }, lifecycle: "eager", directTools: true },
+    [`path-${n}`]: { command: name, args: [`path-${n}`], env: { A: read, B: `!${name} env-${n}` }, lifecycle: "eager" },
     [`shell-${n}`]: { command: "sh", args: ["-c", `${program} shell-${n}`], exposure: "direct" },
     [`web-${n}`]: { url: `${url}/${n}`, headers: { Authorization: `Bearer ${read}` }, exposure: "direct" },
     [`sse-${n}`]: { type: "sse", url: `${url}/sse-${n}?k=${read}`, exposure: "direct" },
-    [`helper-${n}`]: { url: `${url}/helper-${n}`, headers: { "X-A": `!${program} helper-${n}` }, exposure: "direct" },
+    [`helper-${n}`]: {
+      ...{ url: `${url}/helper-${n}`, directTools: true, bearerToken: `!${name} token-${n} | cat` },
+      headers: { "X-A": `!${program} helper-${n}` },
+    },
   });
   const list = Object.entries(entry(3)).map(([key, value]) => ({ name: key, ...value }));
   return {

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
 import { mcpCommand } from "../../src/hosts/pi/command.ts";
 import { PiHost } from "../../src/hosts/pi/host.ts";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
+import { type FakeStdio, fakeStdio, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { until } from "../ground/wait.ts";
@@ -11,15 +11,33 @@ import { until } from "../ground/wait.ts";
 function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   const tools: PiTool[] = [];
   const told: string[] = [];
+  const active = new Set<string>();
   const pi = {
-    registerTool: (each: PiTool) => void tools.push(each),
+    // As both hosts have it: only a name that is new becomes active by itself.
+    registerTool: (each: PiTool) => {
+      if (!tools.some(({ name }) => name === each.name)) active.add(each.name);
+      tools.push(each);
+    },
+    getActiveTools: () => [...active],
+    setActiveTools: (names: string[]) => {
+      active.clear();
+      for (const name of names) if (tools.some((each) => each.name === name)) active.add(name);
+    },
     registerCommand() {},
     on() {},
   } as unknown as PiApi;
   const asked: string[] = [];
   const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
   const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
-  return { pi, host: new PiHost(pi), ctx, tools, told, asked };
+  const mcp = (args: object, signal?: AbortSignal) =>
+    tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
+  return { pi, host: new PiHost(pi), ctx, tools, active, told, asked, mcp };
+}
+
+/** An entry of an `mcpServers` object. */
+function entryOf(server: FakeStdio, more: object = {}): object {
+  const { name: _, ...entry } = server.entry("", more);
+  return entry;
 }
 
 async function withEnv<T>(env: Record<string, string>, run: () => Promise<T>): Promise<T> {
@@ -52,61 +70,142 @@ test("completion offers no name from a file that is not allowed", async () => {
   });
 });
 
-test("what is allowed while a tool is at work leaves that tool alone and joins later", async () => {
+test("what is allowed while a tool is at work joins at once and leaves that tool alone", async () => {
   await using home = await temporaryHome();
   const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
   const theirs = await fakeStdio(home);
-  const { name, ...entry } = theirs.entry("theirs");
   home.write({
     settings: { mcpServers: [own.entry("own")] },
-    files: { "project/.mcp.json": { mcpServers: { [name]: entry } } },
+    files: { "project/.mcp.json": { mcpServers: { theirs: entryOf(theirs) } } },
   });
   await withEnv(home.env(), async () => {
-    const { host, ctx, tools, told } = hostIn(home);
+    const { host, ctx, told, mcp } = hostIn(home);
     host.begin(ctx);
     const abort = new AbortController();
-    const call = tools[0]?.execute("1", { action: "call", server: "own", tool: "echo" }, abort.signal, undefined);
+    const call = mcp({ action: "call", server: "own", tool: "echo" }, abort.signal);
     await until("the call", () => own.params("tools/call")[0]);
     await mcpCommand(host).handler("trust", ctx);
-    expect(told.at(-1)).toBe("Allowed: 1 server. A tool is at work, so they can be used from the next session on.");
-    expect(host.serverNames).toEqual(["own"]);
+    expect(told.at(-1)).toBe("Allowed: 1 server. They can be used now.");
+    expect(host.serverNames).toEqual(["own", "theirs"]);
+    expect((await mcp({ action: "call", server: "theirs", tool: "echo" }))?.isError).toBe(false);
+    expect(own.starts().filter(isAlive)).toHaveLength(1);
+    expect(own.methods()).not.toContain("notifications/cancelled");
     abort.abort();
     expect((await call)?.isError).toBe(true);
-    expect(await host.reload()).toBe(true);
-    expect(host.serverNames).toEqual(["own", "theirs"]);
-    const again = await tools[0]?.execute(
-      "2",
-      { action: "call", server: "theirs", tool: "echo" },
-      undefined,
-      undefined,
-    );
-    expect(again?.isError).toBe(false);
+    expect(own.starts()).toHaveLength(1);
     await host.end();
   });
   await until("the servers to end", () => ([...own.starts(), ...theirs.starts()].some(isAlive) ? undefined : true));
 });
 
-test("a server that another extension registers while a tool is at work leaves that tool alone and can be used after it", async () => {
+test("the configuration is watched: a line says what has changed, new problems once, and the tools follow", async () => {
+  await using home = await temporaryHome();
+  const kept = await fakeStdio(home);
+  const direct = await fakeStdio(home, { tools: [tool("one"), tool("two")] });
+  await withEnv(home.env(), async () => {
+    const { host, ctx, told, active, mcp, tools } = hostIn(home);
+    host.begin(ctx);
+    const said = (count: number) => until(`notice ${count}`, () => told[count - 1]);
+    const seen = (...names: string[]) =>
+      until(`tools ${names}`, () => (JSON.stringify([...active].sort()) === JSON.stringify(names) ? true : undefined));
+    expect([...active]).toEqual([]);
+    home.write({ mcp: { mcpServers: { kept: entryOf(kept) } } });
+    expect(await said(1)).toBe("MCP configuration changed: added kept.");
+    expect([...active]).toEqual(["mcp"]);
+    expect((await mcp({ action: "call", server: "kept", tool: "echo" }))?.isError).toBe(false);
+
+    home.write({ mcp: { mcpServers: { kept: entryOf(kept), direct: entryOf(direct, { exposure: "direct" }) } } });
+    expect(await said(2)).toBe("MCP configuration changed: added direct.");
+    await seen("mcp", "mcp__direct__one", "mcp__direct__two");
+
+    home.write({ mcp: '{"mcpServers": {' });
+    expect(await said(3)).toMatch(
+      /^MCP configuration:\n.*mcp\.json:1:\d+: error: .* What it held before stays in use\.$/,
+    );
+    const fewer = { ...entryOf(kept), description: 5 };
+    home.write({ mcp: { mcpServers: { kept: fewer, direct: entryOf(direct) } } });
+    expect(await said(4)).toMatch(/^MCP configuration changed: replaced direct\.\n[^\n]*"description"[^\n]*$/);
+    await seen("mcp");
+    const two = tools.find(({ name }) => name === "mcp__direct__two");
+    expect((await two?.execute("1", {}, undefined, undefined))?.isError).toBe(false);
+
+    home.write({ mcp: { mcpServers: { kept: fewer, direct: entryOf(direct, { exposure: "direct" }) } } });
+    expect(await said(5)).toBe("MCP configuration changed: replaced direct.");
+    await seen("mcp", "mcp__direct__one", "mcp__direct__two");
+
+    home.write({ mcp: { mcpServers: {} } });
+    expect(await said(6)).toBe("MCP configuration changed: removed direct, kept.");
+    await seen();
+    const late = await two?.execute("2", {}, undefined, undefined);
+    expect(late?.content).toEqual([
+      { type: "text", text: "no MCP server configured with name `direct`; no MCP servers are configured" },
+    ]);
+    await until("the servers to end", () => ([...kept.starts(), ...direct.starts()].some(isAlive) ? undefined : true));
+    expect(kept.starts()).toHaveLength(1);
+    await host.end();
+    expect(told).toHaveLength(6);
+  });
+});
+
+test("a prompt and /mcp take up a change without waiting for the watch", async () => {
+  await using home = await temporaryHome();
+  const one = await fakeStdio(home);
+  const two = await fakeStdio(home);
+  await withEnv(home.env(), async () => {
+    const { host, ctx, told, active } = hostIn(home);
+    host.begin(ctx);
+    home.write({ mcp: { mcpServers: { one: entryOf(one) } } });
+    await mcpCommand(host).handler("", ctx);
+    expect(told).toEqual(["MCP configuration changed: added one.", "one: not started, starts on first use"]);
+    home.write({ settings: { mcpServers: [two.entry("two", { exposure: "direct" })] } });
+    await host.awaitDirectTools();
+    expect([...active]).toEqual(["mcp", "mcp__two__echo"]);
+    await host.end();
+    expect(told).toHaveLength(3);
+  });
+});
+
+test("a session that has ended is told nothing any more, however its files change", async () => {
+  await using home = await temporaryHome();
+  await withEnv(home.env(), async () => {
+    const first = hostIn(home);
+    const second = hostIn(home);
+    first.host.begin(first.ctx);
+    await first.host.end();
+    second.host.begin(second.ctx);
+    second.host.begin(second.ctx);
+    home.write({ mcp: { mcpServers: { a: { command: "x" } } } });
+    await until("the notice", () => second.told[0]);
+    await second.host.end();
+    expect([first.told, second.told]).toEqual([[], ["MCP configuration changed: added a."]]);
+  });
+});
+
+test("a server that another extension registers while a tool is at work can be used at once and leaves that tool alone", async () => {
   await using home = await temporaryHome();
   const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
+  const later = await fakeStdio(home);
   home.write({ settings: { mcpServers: [own.entry("own")] } });
   await withEnv(home.env(), async () => {
     const registered: object[] = [];
-    const { pi, ctx, tools } = hostIn(home);
+    const { pi, ctx, mcp } = hostIn(home);
     const host = new PiHost(Object.assign(pi, { getMcpServers: () => registered }));
     host.begin(ctx);
     const abort = new AbortController();
-    const call = tools[0]?.execute("1", { action: "call", server: "own", tool: "echo" }, abort.signal, undefined);
+    const call = mcp({ action: "call", server: "own", tool: "echo" }, abort.signal);
     await until("the call", () => own.params("tools/call")[0]);
-    registered.push({ name: "later", config: { command: "x" }, extensionPath: "/e.js" });
-    await host.takeRegistered();
+    registered.push({ name: "later", config: entryOf(later), extensionPath: "/e.js" });
+    host.takeRegistered();
+    expect(host.serverNames).toEqual(["later", "own"]);
+    expect((await mcp({ action: "call", server: "later", tool: "echo" }))?.isError).toBe(false);
     expect(own.starts().every(isAlive)).toBe(true);
     abort.abort();
     expect((await call)?.isError).toBe(true);
-    await until("the server", () => (host.serverNames.includes("later") ? true : undefined));
     registered.length = 0;
-    await host.takeRegistered();
+    host.takeRegistered();
     expect(host.serverNames).toEqual(["own"]);
+    await until("the server to end", () => (later.starts().some(isAlive) ? undefined : true));
+    expect(own.starts()).toHaveLength(1);
     await host.end();
   });
 });

@@ -59,31 +59,6 @@ test("a bearer token is sent as a header and shown nowhere", async () => {
   for (const { text } of outputs) expect(text).not.toContain("s3cr3t-of-mine");
 });
 
-test("a value that is a command is neither run nor sent: the server is not started, and the error says why", async () => {
-  await using home = await temporaryHome();
-  const trap = home.path("trap");
-  const server = await fakeStdio(home);
-  const web = await fakeHttp();
-  home.write({
-    mcp: {
-      mcpServers: {
-        fake: { command: server.command, args: server.args, env: { TOKEN: `!touch ${trap}` } },
-        web: { url: web.url, headers: { Authorization: `!touch ${trap}` } },
-      },
-    },
-  });
-  await using session = sessionOf(home);
-  const { text } = await mcp(session, call);
-  expect(text).toContain(
-    'MCP server `fake` failed to initialize: the value of "TOKEN" is a command ("!…"), and commands in a configuration are not run.',
-  );
-  expect(text).toMatch(/write "\$\{NAME\}" for the value, in .*mcp\.json:\d+/);
-  expect(text).not.toContain(trap);
-  expect((await mcp(session, { ...call, server: "web" })).text).toContain('the value of "Authorization" is a command');
-  expect(server.starts()).toEqual([]);
-  expect(web.received()).toEqual([]);
-});
-
 test("[S1-58] [S1-59] [C17] a disabled server is never started, listed or named, whichever way it is disabled", async () => {
   await using home = await temporaryHome();
   const off = await fakeStdio(home);
@@ -105,12 +80,14 @@ test("[S1-58] [S1-59] [C17] a disabled server is never started, listed or named,
   for (const name of ["off-1", "off-2", "off-3", "off-4", "off-5"]) {
     for (const action of ["call", "list_tools"]) {
       const { text } = await mcp(session, { ...call, action, server: name });
-      expect(text).toContain("no MCP server configured with name");
-      texts.push(text.replace(`\`${name}\``, ""));
+      expect(text).toMatch(new RegExp(`^MCP server \`${name}\` is disabled at .*settings\\.(json|toml):\\d+; `));
+      // Whoever asks for it by its name is told so, and of no other.
+      texts.push(text.replaceAll(name, ""));
     }
   }
   texts.push((await mcp(session, { action: "list_servers" })).text);
   expect(texts.at(-1)).toContain("seen");
+  texts.push((await mcp(session, { ...call, server: "none" })).text);
   for (const text of texts) expect(text).not.toContain("off-");
   expect(off.starts()).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { McpSession } from "../../src/session/session.ts";
 import { fakeHttp, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
@@ -251,4 +251,99 @@ test("no process is alive after the session was closed", async () => {
   expect(server.starts().filter(isAlive)).toEqual([]);
   const { text, isError } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
   expect([text, isError]).toEqual(["MCP server `fake`: the session is closed", true]);
+});
+
+describe("an answer that sounds as if there were no such tool", () => {
+  const call = { action: "call", server: "fake", tool: "nope" };
+
+  test.each([
+    ["an error of the protocol", undefined],
+    ["an error of another code", { error: { code: -32601, message: "Method not found" } }],
+    ["an error in words of its own", { error: { code: -32000, message: "Tool nope doesn't exist" } }],
+    ["a result", { text: "MCP error -32602: Tool nope not found", isError: true as const }],
+  ])("is taken for that when the server's list has none: %s", async (_, step) => {
+    await using home = await temporaryHome();
+    const { server, session } = await sessionWith(home, step ? { on: { "tools/call": step } } : {});
+    await using _session = session;
+    const { text, details } = await mcp(session, call);
+    expect(text).toBe("MCP server `fake` has no tool `nope` (available: echo)");
+    expect(details).toMatchObject({ category: "unknown-tool", isError: true });
+    expect(server.methods().filter((method) => method.startsWith("tools/"))).toEqual(["tools/call", "tools/list"]);
+  });
+
+  test("stays what it is when the list has the tool, cannot be had, or does not end", async () => {
+    await using home = await temporaryHome();
+    const text = "tool echo not found in the kitchen";
+    const says = { "tools/call": { text, isError: true as const } };
+    const refused = { error: { code: -32601, message: "no lists here" } };
+    for (const script of [
+      { on: says },
+      { on: { ...says, "tools/list": refused } },
+      { on: says, tools: [tool("other")], endlessCursor: true },
+    ]) {
+      const { session } = await sessionWith(home, script);
+      await using _ = session;
+      const answer = await mcp(session, { ...call, tool: "echo" });
+      expect(answer.text).toBe(`MCP server \`fake\` tool \`echo\` reported an error:\n${text}\n`);
+      expect(answer.details).not.toHaveProperty("category");
+    }
+  });
+
+  test("is the only reason for a listing: a call that goes well, or fails otherwise, costs none", async () => {
+    await using home = await temporaryHome();
+    const { server, session } = await sessionWith(home, {
+      on: { "tools/call": [{ echo: true }, { text: "this tool could not reach the moon", isError: true }] },
+    });
+    await using _ = session;
+    for (let round = 0; round < 2; round++) await mcp(session, { ...call, tool: "echo" });
+    expect(server.methods()).not.toContain("tools/list");
+  });
+});
+
+test("a time-out names what set the limit", async () => {
+  await using home = await temporaryHome();
+  const silent = await fakeHttp({ on: { "tools/call": { silent: true }, "tools/list": { silent: true } } });
+  const mute = await fakeHttp({ on: { initialize: { silent: true } } });
+  const entry = (name: string, { url }: { url: string }, more: object = {}) => ({ name, url, ...more });
+  home.write({
+    settings: {
+      mcpServers: [
+        entry("both", silent, { requestTimeoutMs: 1_500 }),
+        entry("call", silent, { requestTimeoutMs: 1_500, timeout: 0.2 }),
+        entry("tool", silent, { tool_timeout_sec: 0.2, startup_timeout_sec: 1.4 }),
+        entry("none", silent),
+        entry("start", mute, { startup_timeout_sec: 0.2, timeout: 5 }),
+      ],
+    },
+  });
+  await using session = sessionOf(home);
+  const hint = async (failing: Promise<unknown>) => {
+    const error = await failing.then(
+      () => new Error("it did not fail"),
+      (thrown: unknown) => thrown as Error,
+    );
+    return error.message.replace(/^.*timed out after /, "").replace(/ in \/.*settings\.json:\d+/, " in FILE");
+  };
+  const texts = await Promise.all([
+    hint(session.callTool("both", "echo", {})),
+    hint(session.listTools("both")),
+    hint(session.callTool("call", "echo", {})),
+    hint(session.listTools("call")),
+    hint(session.callTool("tool", "echo", {})),
+    hint(session.listTools("tool")),
+    hint(session.callTool("start", "echo", {}, { timeoutMs: 100 })),
+    hint(session.callTool("none", "echo", {}, { timeoutMs: 100 })),
+  ]);
+  expect(texts).toEqual([
+    "1.5s. If it needs longer, raise `requestTimeoutMs` in FILE",
+    "1.5s. If it needs longer, raise `requestTimeoutMs` in FILE",
+    "0.2s. If it needs longer, raise `timeout` in FILE",
+    "1.5s. If it needs longer, raise `requestTimeoutMs` in FILE",
+    "0.2s. If it needs longer, raise `tool_timeout_sec` in FILE",
+    "1.4s. If it needs longer, raise `startup_timeout_sec` in FILE",
+    "0.2s. If it needs longer, raise `startup_timeout_sec` in FILE",
+    "0.1s. That limit came with the call (on the command line: `--timeout`)",
+  ]);
+  await session.close();
+  await Promise.all([silent.close(), mute.close()]);
 });

@@ -85,10 +85,14 @@ test("[S3-51] [S3-52] [S3-53] requestTimeoutMs is the limit of connecting, listi
 
 test("[E034] a server that dies comes back with the next call, as often as it dies, with its tools", async () => {
   await using home = await temporaryHome();
-  const { server, session } = await sessionWith(home, {
-    tools: [tool("ping"), tool("exit")],
-    on: { "tools/call exit": { exit: 1 } },
-  });
+  const { server, session } = await sessionWith(
+    home,
+    {
+      tools: [tool("ping"), tool("exit")],
+      on: { "tools/call exit": { exit: 1 } },
+    },
+    { replay: "never" },
+  );
   await using _ = session;
   const ping = { action: "call", server: "fake", tool: "ping" };
   const exit = { action: "call", server: "fake", tool: "exit" };
@@ -104,7 +108,7 @@ test("[E034] a server that dies comes back with the next call, as often as it di
 
 test("[E028] a server that dies each time is started ten times a minute and no more, until a person wants it", async () => {
   await using home = await temporaryHome();
-  const { server, session } = await sessionWith(home, { on: { "tools/call": { exit: 0 } } });
+  const { server, session } = await sessionWith(home, { on: { "tools/call": { exit: 0 } } }, { replay: "never" });
   await using _ = session;
   const answers: Awaited<ReturnType<typeof mcp>>[] = [];
   for (let i = 0; i < 13; i++) answers.push(await mcp(session, call));
@@ -118,7 +122,7 @@ test("[E028] a server that dies each time is started ten times a minute and no m
 
 test("[E035] a server that is killed under a call fails it at once, with how it ended", async () => {
   await using home = await temporaryHome();
-  const { server, session } = await sessionWith(home, { on: { "tools/call": { silent: true } } });
+  const { server, session } = await sessionWith(home, { on: { "tools/call": { silent: true } } }, { replay: "never" });
   await using _ = session;
   const answer = mcp(session, call);
   await server.until("tools/call");
@@ -172,7 +176,7 @@ test("[E058] [S3-15] a forgotten session is opened anew and the refused call mad
 test("[S3-13] [S3-14] after a break in the network the old session id is sent, and a server that knows it goes on", async () => {
   await using home = await temporaryHome();
   const server = await fakeHttp({ on: { "tools/call": [{ echo: true }, { destroy: true }, { echo: true }] } });
-  home.write({ mcp: { mcpServers: { fake: { url: server.url } } } });
+  home.write({ mcp: { mcpServers: { fake: { url: server.url, replay: "never" } } } });
   const session = sessionOf(home);
   await mcp(session, call);
   expect((await mcp(session, call)).isError).toBe(true);

@@ -1,7 +1,8 @@
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { McpServerError } from "../../src/error.ts";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
+import { fakeStdio, type ServerScript, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { until } from "../ground/wait.ts";
@@ -80,7 +81,13 @@ test("[S1-14] a disabled server is not there", async () => {
   const { server, session } = await sessionWith(home, {}, { disabled: true });
   await using _ = session;
   const { text } = await mcp(session, call);
-  expect(text).toBe("no MCP server configured with name `fake`; no MCP servers are configured");
+  const settings = join(home.agentDir, "settings.json");
+  expect(text).toMatch(
+    new RegExp(`^MCP server \`fake\` is disabled at ${settings}:\\d+; \`pi-mcp enable fake --file `),
+  );
+  expect((await mcp(session, { ...call, server: "none" })).text).toBe(
+    "no MCP server configured with name `none`; no MCP servers are configured",
+  );
   expect(server.starts()).toEqual([]);
 });
 
@@ -317,7 +324,8 @@ test("a call over its limit fails with the time, and the server is told", async 
 
 test("a call whose server dies says that it may have run and is not repeated; the next call starts a new process", async () => {
   await using home = await temporaryHome();
-  const { server, session } = await sessionWith(home, { on: { "tools/call": [{ exit: 7 }, { echo: true }] } });
+  const script: ServerScript = { on: { "tools/call": [{ exit: 7 }, { echo: true }] } };
+  const { server, session } = await sessionWith(home, script, { replay: "never" });
   await using _ = session;
   const first = await mcp(session, call);
   expect(first.text).toBe(
@@ -334,7 +342,7 @@ test.each([
   [{ on: { initialize: { signal: "SIGKILL" as const } } }, "its process was ended by SIGKILL"],
 ])("a server that ends while it starts is reported with how it ended %#", async (script, reason) => {
   await using home = await temporaryHome();
-  const { session } = await sessionWith(home, script);
+  const { session } = await sessionWith(home, script, { maxAttempts: 1 });
   await using _ = session;
   expect((await mcp(session, call)).text).toBe(`MCP server \`fake\` failed to initialize: ${reason}`);
   expect(session.status("fake")).toMatchObject({ state: "failed" });
@@ -344,7 +352,9 @@ test("a command that does not exist is reported with the place of its entry", as
   await using home = await temporaryHome({ settings: { mcpServers: [{ name: "fake", command: "no-such-command" }] } });
   await using session = sessionOf(home);
   const { text, details } = await mcp(session, call);
-  expect(text).toMatch(/^MCP server `fake` failed to initialize: its command .* was not found.*settings\.json:3$/);
+  expect(text).toMatch(
+    /^MCP server `fake` failed to initialize: its command .* was not found.*settings\.json:3 \(tried 3 times\)$/,
+  );
   expect(details).toMatchObject({ category: "connection" });
 });
 
@@ -358,6 +368,14 @@ test("[E007] a server that prints garbage and never answers fails at its deadlin
   await using _ = session;
   const { text } = await mcp(session, call);
   expect(text).toContain("`initialize` timed out after 0.5s");
-  expect(text).toContain("loading");
-  expect(text).toContain("2 line(s) on stdout were not MCP messages, the first: Welcome!");
+  const remark = "--- server stdout ---\n2 line(s) on stdout were not MCP messages, the first: Welcome!";
+  expect(text.slice(text.indexOf("\n"))).toBe(`\n--- server stderr ---\nloading\n${remark}`);
+  const silent = await sessionWith(
+    home,
+    { startup: { stdout: "Welcome!\nmore\n" }, on: { initialize: { silent: true } } },
+    { requestTimeoutMs: 500 },
+  );
+  await using other = silent.session;
+  const alone = (await mcp(other, call)).text;
+  expect(alone.slice(alone.indexOf("\n"))).toBe(`\n${remark}`);
 });

@@ -18,7 +18,7 @@ test("[E001] a banner before the first answer is skipped, counted and told once"
   expect(textOf(await opened.call())).toBe("ok");
   expect(opened.notices).toEqual(["2 line(s) on stdout were not MCP messages, the first: Server v1 starting..."]);
   expect(opened.transport.diagnostics()).toBe(
-    "6 line(s) on stdout were not MCP messages, the first: Server v1 starting...",
+    "--- server stdout ---\n6 line(s) on stdout were not MCP messages, the first: Server v1 starting...",
   );
 });
 

@@ -44,7 +44,7 @@ test.each([
 test("[E035] calls in flight fail at once with how the server ended, whatever their time limit", async () => {
   await using home = await temporaryHome({ settings: { mcpServers: [] } });
   const server = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
-  home.write({ settings: { mcpServers: [server.entry("fake", { tool_timeout_sec: 1_800 })] } });
+  home.write({ settings: { mcpServers: [server.entry("fake", { tool_timeout_sec: 1_800, replay: "never" })] } });
   await using session = sessionOf(home);
   const calls = [1, 2, 3].map(() => mcp(session, { action: "call", server: "fake", tool: "echo" }));
   await server.until("tools/call", 3);

@@ -115,13 +115,17 @@ function fromSnippet(text: string, name: string | undefined, { values }: Command
 
 /** Remarks on an entry that can be used. Throws UsageError with every mistake of one that cannot. */
 function check(file: string, name: string, entry: JsonObject): string[] {
-  const { target, problems } = checkEntry(file, name, entry);
+  const { target, commands, problems } = checkEntry(file, name, entry);
   const messages = (severity: string) =>
     problems.filter((problem) => problem.severity === severity).map(({ message }) => message.replace(/\.$/, ""));
   const errors = messages("error");
   if (errors.length > 0) throw new UsageError(errors.join("; "));
   const secrets = target === undefined ? [] : plainSecrets(target);
-  return [...messages("warning"), ...secrets.map((secret) => `${quote(name)}: ${secret}`)];
+  const values = [
+    ...new Set(commands.map(({ field, name: own }) => (field === "bearerToken" ? field : `${field}.${own}`))),
+  ];
+  const run = values.map((value) => `${value} is a command, which is run at each start; "$!" is an exclamation mark`);
+  return [...messages("warning"), ...[...secrets, ...run].map((remark) => `${quote(name)}: ${remark}`)];
 }
 
 function refuse(values: CommandInput["values"], options: readonly string[], why: string): void {

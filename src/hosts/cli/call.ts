@@ -1,5 +1,6 @@
-import { renderText } from "../../content/render.ts";
-import type { JsonObject } from "../../protocol/types.ts";
+import { presentResult } from "../../content/present.ts";
+import type { SpillStore } from "../../content/spill.ts";
+import type { CallToolResult, JsonObject } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { argumentsFromPairs, readCallWords } from "./arguments.ts";
@@ -39,12 +40,21 @@ async function run({ terminal, values, options }: CommandInput, request: CallReq
       throw error;
     });
     const result = await session.callTool(request.server, request.tool, args, options);
-    const text = terminal.json ? JSON.stringify(result.raw) : renderText(result).trimEnd();
+    const text = terminal.json ? JSON.stringify(result.raw) : await wholeText(result, request.tool, session.spill);
     terminal.write(`${text}\n`);
     return result.isError ? EXIT.toolError : EXIT.ok;
   } finally {
     await session.close();
   }
+}
+
+const NO_LIMIT = { maxBytes: Number.POSITIVE_INFINITY, maxLines: Number.POSITIVE_INFINITY };
+
+/** All of the text; images and what else is no text are in files whose paths stand in their place. */
+async function wholeText(result: CallToolResult, tool: string, spill: SpillStore): Promise<string> {
+  const { blocks } = await presentResult(result, { tool, limit: NO_LIMIT, spill, showImages: false });
+  const texts = blocks.flatMap((block) => (block.type === "text" ? [block.text] : []));
+  return texts.join("\n").trimEnd();
 }
 
 async function argumentsOf(

@@ -3,6 +3,7 @@ import { add } from "./add.ts";
 import { call } from "./call.ts";
 import type { Command } from "./command.ts";
 import { config } from "./config.ts";
+import { doctor } from "./doctor.ts";
 import { get } from "./get.ts";
 import { importServers } from "./import.ts";
 import { list } from "./list.ts";
@@ -13,7 +14,7 @@ import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
-  ...[list, call, add, importServers, remove, enable, disable, get, config, validate, trust],
+  ...[list, call, doctor, add, importServers, remove, enable, disable, get, config, validate, trust],
 ];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
@@ -21,7 +22,7 @@ export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the she
 ${usages()}
 
   --json             print JSON, also for errors
-  --timeout SECONDS  limit of a request without progress
+  --timeout SECONDS  limit of a request without progress; of doctor, for all it asks of one server (60)
   --version, --help
 
   of add: --header "Name: value", --env NAME=value (both any number of times), --cwd DIR, --type sse,
@@ -30,7 +31,7 @@ ${usages()}
           nothing), --force (replace servers of those names), --as NAME (for one server)
   of add, import, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that),
           or --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
-  of list, call, config, get: --mcp-config FILE or JSON (any number of times), servers beside the configured ones, which
+  of list, call, doctor, config, get: --mcp-config FILE or JSON (any number of times), servers beside the configured ones, which
           win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
@@ -39,7 +40,8 @@ settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allow
 
 Exit codes: 0 done, 1 the tool reported an error, validate found one, or import could not take or read all, 2 wrong usage or
 arguments, 3 no such server, 4 the server cannot be reached or ended, 5 it needs authorization, 6 time-out, 7 no such tool, 8
-it refused the arguments, 9 denied, 10 anything else, 130 cancelled.
+it refused the arguments, 9 denied, 10 anything else, 130 cancelled. doctor ends with 0 if every server that is
+switched on works; else with the code of what keeps them from it, or with 10 if that is not the same for all.
 `;
 
 function usages(): string {

@@ -1,18 +1,21 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { ACP_VARIABLE } from "../../config/acp-variable.ts";
 import { type EditedFile, editConfig } from "../../config/edit.ts";
 import { EditError, type EntryEdit } from "../../config/edit-entries.ts";
 import { flagFiles, readFlagDocuments } from "../../config/flags.ts";
+import { readDocument } from "../../config/layers.ts";
 import { type ConfigPlace, loadConfig } from "../../config/load.ts";
-import { agentDir, configPaths, expandHome, projectPaths, type UserEnvironment } from "../../config/paths.ts";
+import { agentDir, configPaths, expandHome, projectPaths } from "../../config/paths.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile } from "../../config/record.ts";
 import { targetOf } from "../../config/replace-file.ts";
 import { realPathOf } from "../../config/trust.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, textOptions, UsageError } from "./command.ts";
+
+export { userEnvironment };
 
 /** The options of every command that edits. */
 export const FILE_OPTION = { file: { type: "string" }, project: { type: "boolean" } } as const;
@@ -22,10 +25,6 @@ export const SOURCE_OPTIONS = {
   "mcp-config": { type: "string", multiple: true },
   "strict-mcp-config": { type: "boolean" },
 } as const;
-
-export function userEnvironment(): UserEnvironment {
-  return { env: process.env, home: homedir() };
-}
 
 /** The file a command edits: `--file`, the project's for `--project`, or the agent's mcp.json. */
 export function fileToEdit(values: OptionValues): string {
@@ -57,7 +56,9 @@ function projectFileToEdit(project: string): string {
 /** Edits; what is the caller's mistake becomes the error with the right exit code. */
 export async function edit(file: string, edits: readonly EntryEdit[], signal: AbortSignal): Promise<EditedFile> {
   try {
-    return await editConfig(file, edits, signal);
+    const edited = await editConfig(file, edits, signal);
+    noteTrust(file);
+    return edited;
   } catch (thrown) {
     if (!(thrown instanceof EditError)) throw thrown;
     if (thrown.reason === "exists") throw new UsageError(`${thrown.message} To replace it, add --force`);
@@ -67,6 +68,19 @@ export async function edit(file: string, edits: readonly EntryEdit[], signal: Ab
     if (thrown.reason === "cancelled") throw new McpServerError(edits[0]?.name ?? "", "cancelled", thrown.message);
     throw thrown;
   }
+}
+
+/** An edit makes new content of a project's file, which counts for nothing until it is allowed. */
+function noteTrust(file: string): void {
+  const folder = dirname(file);
+  const project = basename(folder) === ".pi" ? dirname(folder) : folder;
+  if (!projectPaths(project).some((path) => path.file === file)) return;
+  const { untrusted = [] } = loadConfig({ ...userEnvironment(), cwd: project });
+  if (!untrusted.some((each) => each.file === file)) return;
+  const where = project === process.cwd() ? "" : ` in ${project}`;
+  console.error(
+    `pi-mcp: ${file} is a project's file, whose servers run once its content is allowed: run \`pi-mcp trust\`${where}.`,
+  );
 }
 
 function elsewhere(name: string): string {
@@ -98,7 +112,8 @@ function placeHere(values: OptionValues): ConfigPlace & { cwd: string } {
 
 export interface ReadFile {
   readonly file: string;
-  readonly state: "read" | "absent" | UntrustedFile["state"];
+  /** `broken`: nothing in it is used, because it cannot be read or parsed. */
+  readonly state: "read" | "broken" | "absent" | UntrustedFile["state"];
 }
 
 /** The files that are looked for, the strongest last; those of the project only if they are there. */
@@ -117,8 +132,14 @@ export function filesRead({ untrusted = [] }: LoadedConfig, values: OptionValues
   const others = place.flags?.isStrict === true ? [] : files.filter((file) => !named.includes(file));
   return [...new Set([...others, ...named])].map((file) => {
     const state = untrusted.find((each) => each.file === file)?.state;
-    return { file, state: state ?? (existsSync(file) ? "read" : "absent") };
+    return { file, state: state ?? (!existsSync(file) ? "absent" : isBroken(file) ? "broken" : "read") };
   });
+}
+
+function isBroken(file: string): boolean {
+  const problems: ConfigProblem[] = [];
+  const document = readDocument(file, problems);
+  return problems.length > 0 || (document !== undefined && document.root.type !== "object");
 }
 
 /** The variable that servers are read from, if it is set; strict options leave it out. */

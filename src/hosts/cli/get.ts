@@ -5,18 +5,11 @@ import { maskEntry } from "../../config/mask-entry.ts";
 import { projectPaths } from "../../config/paths.ts";
 import { formatProblem, quote } from "../../config/problems.ts";
 import type { ConfigProblem } from "../../config/record.ts";
+import { describeUnused } from "../../config/unused.ts";
 import { sanitizeText } from "../../content/sanitize.ts";
 import { McpServerError } from "../../error.ts";
 import { type Command, type OptionValues, onlyName } from "./command.ts";
-import {
-  configHere,
-  FILE_OPTION,
-  filesRead,
-  fileToEdit,
-  type ReadFile,
-  SOURCE_OPTIONS,
-  serverInUse,
-} from "./config-file.ts";
+import { configHere, FILE_OPTION, filesRead, fileToEdit, type ReadFile, SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 
 /** Shows what is written about a server, in every file that is read, the strongest first. Secrets are masked. */
@@ -30,7 +23,8 @@ export const get: Command = {
     const isAll = values.file === undefined && values.project !== true;
     const files = filesToShow(values);
     const entries = files.flatMap((file) => entriesIn(file, name));
-    const used = isAll ? serverInUse(name, values)?.source : undefined;
+    const loaded = configHere(values);
+    const used = isAll ? loaded.servers.find((server) => server.name === name)?.source : undefined;
     if (entries.length === 0) {
       const where = used === undefined ? "" : `; it comes from ${used.file}`;
       throw new McpServerError(
@@ -39,7 +33,13 @@ export const get: Command = {
         `no server ${quote(name)} in ${files.map(({ file }) => file).join(", ")}${where}`,
       );
     }
-    const rows = entries.map((row) => ({ ...row, isUsed: used?.file === row.file && used.line === row.line }));
+    const unused = isAll ? loaded.unused?.find((entry) => entry.name === name) : undefined;
+    const rows = entries.map((row) => ({
+      ...row,
+      isUsed: used?.file === row.file && used.line === row.line,
+      // The mistake stands in one of the files.
+      ...(unused?.reason === "wrong" && unused.source.file === row.file && { mistake: describeUnused(unused) }),
+    }));
     if (terminal.json) terminal.write(`${JSON.stringify({ name, entries: rows })}\n`);
     else for (const row of rows) terminal.write(describe(row, rows.length > 1));
     return EXIT.ok;
@@ -78,14 +78,17 @@ function entriesIn({ file, state }: ReadFile, name: string): Row[] {
   }));
 }
 
-function describe(row: Row & { readonly isUsed: boolean }, isOneOfSeveral: boolean): string {
+type ShownRow = Row & { readonly isUsed: boolean; readonly mistake?: string };
+
+function describe(row: ShownRow, isOneOfSeveral: boolean): string {
   const note = noteOf(row, isOneOfSeveral);
   return `${sanitizeText(`${row.file}:${row.line}`)}${note}\n${sanitizeText(JSON.stringify(row.entry, null, 2))}\n`;
 }
 
-function noteOf({ state, isDisabled, isUsed }: Row & { readonly isUsed: boolean }, isOneOfSeveral: boolean): string {
+function noteOf({ state, isDisabled, isUsed, mistake }: ShownRow, isOneOfSeveral: boolean): string {
   if (state === "waiting") return " (not allowed yet, see `pi-mcp trust`)";
   if (state === "denied") return " (denied)";
   if (isDisabled) return " (disabled)";
+  if (mistake !== undefined) return ` (${mistake})`;
   return isOneOfSeveral && isUsed ? " (used)" : "";
 }

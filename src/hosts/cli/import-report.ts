@@ -1,5 +1,6 @@
 import { describeTarget, escaped } from "../../config/consent.ts";
 import { displayTarget } from "../../config/display.ts";
+import { valueCommands } from "../../config/expand.ts";
 import {
   type Decision,
   type ImportPlan,
@@ -68,7 +69,10 @@ function describeDecision(decision: Decision, words: Words): string[] {
   // What a project's file names is a stranger's, and nothing of it is a secret of the person's.
   const what =
     server.scope === "project"
-      ? describeTarget(server.target, ORIGINS.mcpjson)
+      ? describeTarget(server.target, {
+          inheritEnv: ORIGINS.mcpjson.inheritEnv,
+          commands: valueCommands(server.target, ORIGINS.mcpjson.variableForms),
+        })
       : [escaped(`${server.target.kind}: ${displayTarget(server.target)}`)];
   return [
     `    ${words[action]} ${shownName(server.name)}${as}${reasonOf(decision)}`,

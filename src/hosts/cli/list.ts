@@ -1,9 +1,10 @@
-import { displayServer, displayTarget } from "../../config/display.ts";
+import { displayServer } from "../../config/display.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import type { McpSession } from "../../session/session.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
+import { untrustedLines, untrustedRows } from "./not-running.ts";
 import { openSession } from "./open-session.ts";
 import type { CommandOptions } from "./terminal.ts";
 
@@ -40,23 +41,12 @@ function renderServers(session: McpSession, json: boolean): string {
     target: displayServer(config),
     source: `${config.source.file}:${config.source.line}`,
   }));
-  const untrusted = session.untrusted.flatMap(({ state, servers }) =>
-    servers.map(({ name, target, source: { file, line } }) => ({
-      name,
-      ...(target && { transport: target.kind, target: displayTarget(target) }),
-      source: `${file}:${line}`,
-      untrusted: state,
-    })),
-  );
+  const untrusted = untrustedRows(session);
   if (json) return `${JSON.stringify({ servers: rows, ...(untrusted.length > 0 && { untrusted }) })}\n`;
   if (rows.length === 0 && untrusted.length === 0)
     return "No MCP servers are configured. See `pi-mcp --help` for the files that are read.\n";
   const configured = rows.map(({ name, target }) => `${sanitizeLine(name, 100)}  ${sanitizeLine(target, 400)}\n`);
-  const others = untrusted.map(({ name, source, untrusted: state }) => {
-    const why = state === "denied" ? "denied" : "not allowed yet, see `pi-mcp trust`";
-    return `${sanitizeLine(name, 100)}  (${why}: ${sanitizeLine(source, 400)})\n`;
-  });
-  return [...configured, ...others].join("");
+  return [...configured, ...untrustedLines(session)].join("");
 }
 
 async function renderTools(
@@ -70,7 +60,10 @@ async function renderTools(
     const rows = listed.map(({ name, description, inputSchema }) => ({ name, description, inputSchema }));
     return `${JSON.stringify({ server, tools: rows })}\n`;
   }
-  if (listed.length === 0) return `MCP server \`${server}\` advertises no tools.\n`;
+  if (listed.length === 0) {
+    const none = session.config(server).tools === undefined ? "advertises no tools" : "has no tools that are allowed";
+    return [`MCP server \`${server}\` ${none}.`, ...session.status(server).notices, ""].join("\n");
+  }
   return listed
     .map(({ name, description = "" }) => `${sanitizeLine(name, 200)}  ${sanitizeLine(description, 200)}`.trimEnd())
     .join("\n")

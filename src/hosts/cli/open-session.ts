@@ -8,5 +8,10 @@ import { configHere } from "./config-file.ts";
 export function openSession(values: OptionValues): McpSession {
   const config = configHere(values);
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
-  return createSession(config, { env: process.env, cwd: process.cwd() });
+  // A command is for one server and one moment: those that live with a session are left alone.
+  const servers = config.servers.map((server) => ({
+    ...server,
+    policy: { ...server.policy, lifecycle: "lazy" as const },
+  }));
+  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd() });
 }

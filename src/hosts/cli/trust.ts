@@ -43,16 +43,22 @@ export const trust: Command = {
 async function review(terminal: Terminal, yes: boolean, signal: AbortSignal): Promise<number> {
   const untrusted = untrustedFiles();
   const left: UntrustedFile[] = [];
+  const allowed: UntrustedFile[] = [];
   if (untrusted.length === 0 && !terminal.json) terminal.write("Nothing of this project waits to be allowed.\n");
   for (const file of untrusted) {
     if (!terminal.json) terminal.write(`${describeUntrustedFile(file)}\n`);
     const decision = yes ? (file.state === "waiting" ? "allow" : undefined) : await ask(terminal, signal);
     if (decision !== undefined) allowProject(userEnvironment(), file, decision);
-    if (decision !== "allow") left.push({ ...file, state: decision === "deny" ? "denied" : file.state });
+    if (decision === "allow") allowed.push(file);
+    else left.push({ ...file, state: decision === "deny" ? "denied" : file.state });
     if (!terminal.json) terminal.write(`${decision === undefined ? STILL[file.state] : SAID[decision]}\n\n`);
   }
-  if (terminal.json) terminal.write(`${JSON.stringify({ untrusted: left })}\n`);
+  if (terminal.json) terminal.write(`${JSON.stringify({ allowed: allowed.map(allowedRow), untrusted: left })}\n`);
   return left.length === 0 ? EXIT.ok : EXIT_OF_CATEGORY.denied;
+}
+
+function allowedRow({ file, realPath, sha256, servers }: UntrustedFile) {
+  return { file, realPath, sha256, servers: servers.map(({ name, effect }) => ({ name, effect })) };
 }
 
 const SAID: Readonly<Record<Decision, string>> = {
@@ -80,7 +86,11 @@ function trustList(terminal: Terminal): number {
 function trustRevoke(terminal: Terminal, file: string | undefined): number {
   const forgotten = revoke(userEnvironment(), file === undefined ? undefined : resolve(file));
   if (terminal.json) terminal.write(`${JSON.stringify({ revoked: forgotten })}\n`);
-  else if (forgotten.length === 0) terminal.write("There was nothing to revoke.\n");
+  else if (forgotten.length === 0) {
+    const which = file === undefined ? "no project file" : sanitizeLine(resolve(file), PATH_CHARS);
+    const said = file === undefined ? "has been allowed or denied" : "has been neither allowed nor denied";
+    terminal.write(`There was nothing to revoke: ${which} ${said}.\n`);
+  }
   for (const each of terminal.json ? [] : forgotten) terminal.write(`revoked  ${sanitizeLine(each, PATH_CHARS)}\n`);
   return EXIT.ok;
 }

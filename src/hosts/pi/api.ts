@@ -59,7 +59,12 @@ export interface PiApi {
   /** Before the session starts: a flag of the command line. */
   registerFlag(name: string, options: { type: "string" | "boolean"; description: string }): void;
   registerCommand(name: string, command: PiCommand): void;
+  /** A tool of a name that is known gets this definition; a new one is made active. */
   registerTool(tool: PiTool): void;
+  /** Names of the tools a model sees. */
+  getActiveTools(): string[];
+  /** All of them: those not named are not seen. Names that are not known are ignored. */
+  setActiveTools(names: string[]): void;
   on(event: "session_start", handler: (event: unknown, ctx: PiContext) => void): unknown;
   on(event: "session_shutdown", handler: () => Promise<void>): unknown;
   on(event: "before_agent_start", handler: () => Promise<void>): unknown;
@@ -77,7 +82,7 @@ export interface PiMcpServer {
 export interface PiMcpServersApi {
   getMcpServers(): PiMcpServer[];
   /** Whoever handles this says that it connects registered servers; otherwise pi calls each of them an error. */
-  on(event: "mcp_servers_change", handler: () => Promise<void>): unknown;
+  on(event: "mcp_servers_change", handler: () => void): unknown;
 }
 
 export function tellsMcpServers(pi: object): pi is PiMcpServersApi {

@@ -1,6 +1,6 @@
-import { homedir } from "node:os";
 import { formatProblem } from "../../config/problems.ts";
 import type { UntrustedFile } from "../../config/record.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { describeError } from "../../error.ts";
 import type { PiCommand, PiContext } from "./api.ts";
 import { type PiHost, tell } from "./host.ts";
@@ -34,6 +34,7 @@ export function mcpCommand(host: PiHost): PiCommand {
 
 async function run(host: PiHost, args: string, ctx: PiContext): Promise<string> {
   if (args === "trust") return trust(host, ctx);
+  host.refresh();
   const [engine, session] = await host.engine();
   if (args === "") {
     const problems = session.problems.map(formatProblem);
@@ -53,7 +54,7 @@ const ALLOW = "Allow";
 
 /**
  * Asks, file by file, whether what this project's files would run is allowed. A "Not now" is not kept:
- * dialogs are dismissed for many reasons. What was allowed joins the session at once, unless a tool is at work.
+ * dialogs are dismissed for many reasons. What was allowed joins the session at once.
  */
 async function trust(host: PiHost, ctx: PiContext): Promise<string> {
   const untrusted = host.untrusted();
@@ -73,12 +74,11 @@ async function trust(host: PiHost, ctx: PiContext): Promise<string> {
     }
     const answer = await ctx.ui.select(`Allow the MCP servers of this project?\n\n${text}`, [LATER, ALLOW]);
     if (answer !== ALLOW) continue;
-    allowProject({ env: process.env, home: homedir() }, file);
+    allowProject(userEnvironment(), file);
     allowed.push(file);
   }
   if (allowed.length === 0) return [...notes, "Nothing was allowed."].join("\n");
-  const joined = await host.reload();
-  const when = joined ? "They can be used now." : "A tool is at work, so they can be used from the next session on.";
+  host.reload();
   const names = allowed.flatMap(({ servers }) => servers).length;
-  return [...notes, `Allowed: ${names === 1 ? "1 server" : `${names} servers`}. ${when}`].join("\n");
+  return [...notes, `Allowed: ${names === 1 ? "1 server" : `${names} servers`}. They can be used now.`].join("\n");
 }

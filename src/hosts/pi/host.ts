@@ -1,25 +1,32 @@
-import { homedir } from "node:os";
-import { isDeepStrictEqual } from "node:util";
 import { ToolNames } from "../../catalog/names.ts";
+import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
+import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
-import { type ConfigPlace, loadConfig } from "../../config/load.ts";
-import { formatProblem } from "../../config/problems.ts";
+import { startsWithSession } from "../../config/lifecycle.ts";
+import { loadConfig } from "../../config/load.ts";
+import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
+import { isDirect, mayHaveDirect } from "../../config/tool-filter.ts";
+import { userEnvironment } from "../../config/user.ts";
+import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
-import type { Progress } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
-import type { DirectTool } from "../../tools/direct.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
-import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
-import { type PiApi, type PiContext, type PiToolResult, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { PiTools } from "./pi-tools.ts";
+
+/** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
+const WATCH_AFTER_MS = 1_000;
 
 type Engine = typeof import("./engine.ts");
 
 interface Running {
-  readonly config: LoadedConfig;
+  config: LoadedConfig;
+  /** Of the files the configuration was read from. */
+  readonly memory: FileMemory;
   /** Taken from the host's context when the session began: later the context may be another session's, and throw. */
   readonly cwd: string;
   readonly ctx: PiContext;
@@ -28,27 +35,24 @@ interface Running {
   ready?: Promise<[Engine, McpSession]>;
   /** Settles when every server with direct tools is connected or has failed, or the first turn has waited enough. */
   firstTurn?: Promise<unknown>;
+  /** The names of the tools of servers with direct tools. */
+  readonly direct: Map<string, ReadonlySet<string>>;
+  watchTimer?: NodeJS.Timeout;
+  watch?: ConfigWatch;
 }
 
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
 export class PiHost {
   readonly #pi: PiApi;
   readonly #flags: ConfigFlags | undefined;
+  readonly #tools: PiTools;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
-  /** Of all tools registered here, `mcp` among them. */
-  readonly #names = new Set<string>();
-  /** Tools at work. */
-  #calls = 0;
-  /** Settles when the session that was replaced last has ended its servers. */
-  #closing: Promise<unknown> | undefined;
-
-  /** What other extensions registered has changed while a tool was at work. */
-  #isStale = false;
 
   constructor(pi: PiApi, flags?: ConfigFlags) {
     this.#pi = pi;
     this.#flags = flags;
+    this.#tools = new PiTools(pi);
   }
 
   get serverNames(): string[] {
@@ -58,79 +62,86 @@ export class PiHost {
   /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
   begin(ctx: PiContext): void {
     if (this.#running) return;
-    const config = loadConfig(this.#place(ctx.cwd));
-    const running: Running = { config, ctx, cwd: ctx.cwd, hasUI: ctx.hasUI };
+    const { cwd, hasUI } = ctx;
+    const memory = new FileMemory();
+    const config = this.#load(cwd, memory);
+    const running: Running = { config, memory, ctx, cwd, hasUI, direct: new Map() };
     this.#running = running;
     const problems = [...config.problems];
     firstTurnWaitMs(process.env, problems);
-    this.#tellProblems(running, problems);
-    const how = running.hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
-    const waiting = waitingNotice(config.untrusted, how);
+    if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
+    const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
-    this.#declare(running);
+    this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
   }
 
-  /**
-   * The files of the project that are not allowed, as they are now, which may be later than the session's start. The host
-   * is to show them and to pass on what the person says.
-   */
+  /** Takes up the configuration anew if one of its files holds other bytes than it did, and says what has changed. */
+  refresh(): void {
+    if (this.#running?.memory.isStale()) this.#takeUp(this.#running, "say what changes");
+  }
+
+  /** The files of the project that are not allowed now. The host is to show them and to pass on what the person says. */
   untrusted(): readonly UntrustedFile[] {
     if (!this.#running) throw new Error("The session has ended.");
-    return this.#load().untrusted ?? [];
+    this.refresh();
+    return this.#running.config.untrusted ?? [];
+  }
+
+  /** Takes up the configuration anew, with what a person has allowed just now and is told of by the caller. */
+  reload(): void {
+    if (!this.#running) throw new Error("The session has ended.");
+    this.#takeUp(this.#running, "as asked for");
   }
 
   /**
-   * Takes up the configuration anew, with what was allowed since: the servers that run are ended and start again on next
-   * use. Returns false, having done nothing, while a tool is at work.
+   * Another reading of the configuration. Servers it leaves as they are go on as they do, with the calls they are at.
+   * Throws what a host throws that has moved on to another session.
    */
-  async reload(): Promise<boolean> {
-    const running = this.#running;
-    if (!running) throw new Error("The session has ended.");
-    if (this.#calls > 0) return false;
-    const { ctx, cwd, hasUI } = running;
-    const next: Running = { config: this.#load(), ctx, cwd, hasUI };
-    this.#running = next;
-    this.#closing = Promise.all([this.#closing, closeSession(running)]);
-    await this.#closing;
-    if (this.#running === next) this.#declare(next);
-    return true;
+  #takeUp(running: Running, why: "say what changes" | "as asked for"): void {
+    const former = running.config;
+    const next = this.#load(running.cwd, running.memory);
+    running.config = next;
+    const changes = changesBetween(former.servers, next.servers);
+    // Before anything that waits for the session in order to use it.
+    running.ready?.then(([, session]) => session.update(running.config)).catch(() => {});
+    this.#declare(running, changes);
+    const problems = newProblems(former.problems, next.problems);
+    const said = why === "say what changes" ? describeChanges(changes) : undefined;
+    const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
+    const waiting = waitingNotice(next.untrusted, howToAllow(running));
+    const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
+    const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
+    const text = lines.filter((line) => line !== undefined).join("\n");
+    if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
   }
 
-  /**
-   * Takes up servers that other extensions have registered or withdrawn since; while a tool is at work, after it. Nothing
-   * is done when none of them is in use.
-   */
-  async takeRegistered(): Promise<void> {
-    const running = this.#running;
-    this.#isStale = false;
-    if (!running) return;
-    const config = this.#load();
-    if (isDeepStrictEqual(config.servers, running.config.servers)) return;
-    const known = new Set(running.config.problems.map(formatProblem));
-    this.#tellProblems(
-      running,
-      config.problems.filter((problem) => !known.has(formatProblem(problem))),
-    );
-    this.#isStale = !(await this.reload());
+  /** Until it stands, and where it fails, the next prompt and `/mcp` look for themselves. */
+  async #watch(running: Running): Promise<void> {
+    try {
+      const { watchConfig } = await import("../../config/watch.ts");
+      if (this.#running !== running) return;
+      running.watch = watchConfig(running.memory, {
+        changed: () => this.#takeUp(running, "say what changes"),
+        failed: (folder, code) => {
+          const what = `Changes of the MCP configuration in ${visible(folder)} are noticed at the next prompt or \`/mcp\``;
+          this.#tell(running, `${what}, and not before: the folder cannot be watched (${code}).`);
+        },
+      });
+    } catch {
+      // Without it nothing is lost but the moment.
+    }
   }
 
-  #tellProblems(running: Running, problems: readonly ConfigProblem[]): void {
-    if (problems.length === 0) return;
-    this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
+  /** Takes up servers that other extensions have registered or withdrawn since. */
+  takeRegistered(): void {
+    if (this.#running) this.#takeUp(this.#running, "as asked for");
   }
 
-  #load(): LoadedConfig {
-    return loadConfig(this.#place(this.#running?.cwd));
-  }
-
-  #place(cwd: string | undefined): ConfigPlace {
-    return {
-      env: process.env,
-      home: homedir(),
-      registered: this.#registered(),
-      ...(cwd !== undefined && { cwd }),
-      ...(this.#flags && { flags: this.#flags }),
-    };
+  /** Everything that is configured for a session in this folder. */
+  #load(cwd: string, memory: FileMemory): LoadedConfig {
+    const place = { ...userEnvironment(), cwd, registered: this.#registered() };
+    return loadConfig({ ...place, ...(this.#flags && { flags: this.#flags }) }, memory);
   }
 
   /** Servers of other extensions; a host that is older, or has moved on meanwhile, has none. */
@@ -142,35 +153,54 @@ export class PiHost {
     }
   }
 
-  /** Registers what the servers of the configuration offer a model. An unused client costs no tool. */
-  #declare(running: Running): void {
-    const { config } = running;
-    if (config.servers.length === 0) return;
-    this.#register(MCP_TOOL, async (call) => {
-      const [{ runMcpTool }, session] = await this.engine();
-      return runMcpTool(session, call);
-    });
-    const direct = config.servers.filter(({ exposure }) => exposure === "direct");
+  /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
+  #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
+    const { servers } = running.config;
+    if (servers.length === 0) this.#tools.withdraw([MCP_TOOL.name]);
+    else if (!this.#tools.isOffered(MCP_TOOL.name)) {
+      this.#tools.offer(MCP_TOOL, async (call) => {
+        const [{ runMcpTool }, session] = await this.engine();
+        return runMcpTool(session, call);
+      });
+    }
+    const changed = new Set([...added, ...replaced]);
+    const direct = servers
+      .filter((server) => changed.has(server.name) && mayHaveDirect(server))
+      .map(({ name }) => name);
+    for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
+    // The session starts them by itself; what becomes of them is in `/mcp`.
+    const isEager = servers.some(({ name, policy }) => changed.has(name) && startsWithSession(policy));
+    if (isEager) this.#ready(running).catch(() => {});
     if (direct.length === 0) return;
-    const offered = Promise.all(direct.map(({ name }) => this.#offerTools(running, name)));
+    const offered = Promise.all([running.firstTurn, ...direct.map((name) => this.#offerTools(running, name))]);
     running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
+  }
+
+  #withdrawTools(running: Running, server: string): void {
+    this.#tools.withdraw(running.direct.get(server) ?? []);
+    running.direct.delete(server);
   }
 
   async end(): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
-    await Promise.all([this.#closing, running && closeSession(running)]);
+    if (!running) return;
+    clearTimeout(running.watchTimer);
+    running.watch?.close();
+    const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
+    await session?.close();
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
   async awaitDirectTools(): Promise<void> {
+    this.refresh();
     await this.#running?.firstTurn;
   }
 
   /** 0.73 takes a tool's failure only from here. */
   markError(event: PiToolResultEvent): { isError: true } | undefined {
     const details = event.details as { isError?: unknown } | null | undefined;
-    return this.#names.has(event.toolName) && details?.isError === true ? { isError: true } : undefined;
+    return this.#tools.has(event.toolName) && details?.isError === true ? { isError: true } : undefined;
   }
 
   /** The engine and the session, loaded and made on first use. */
@@ -193,67 +223,46 @@ export class PiHost {
     return [engine, session];
   }
 
-  /** Declares a server's tools, also those it has since announced. Never rejects. */
+  /** Declares a server's tools, also those it has since announced, and withdraws what it no longer has. Never rejects. */
   async #offerTools(running: Running, name: string): Promise<void> {
+    // The session may end, and the server change or go, while this waits.
+    const isWanted = () =>
+      this.#running === running &&
+      running.config.servers.some((server) => server.name === name && mayHaveDirect(server));
     try {
       const [engine, session] = await this.#ready(running);
-      if (this.#running !== running || session.config(name).exposure !== "direct") return;
-      const tools = await session.listTools(name);
-      if (this.#running !== running) return;
-      for (const tool of engine.directTools(session, name, tools, this.#toolNames)) this.#registerDirect(tool);
+      if (!isWanted()) return;
+      const tools = (await session.listTools(name)).filter((tool) => isDirect(session.config(name), tool.name));
+      if (!isWanted()) return;
+      const direct = engine.directTools(session, name, tools, this.#toolNames);
+      for (const { run, ...description } of direct) this.#tools.offer(description, run);
+      const names = new Set(direct.map((tool) => tool.name));
+      this.#tools.withdraw([...(running.direct.get(name) ?? [])].filter((former) => !names.has(former)));
+      running.direct.set(name, names);
     } catch (error) {
-      if (this.#running === running) this.#tell(running, describeError(error));
+      if (isWanted()) this.#tell(running, describeError(error));
     }
   }
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */
-  #tell(running: Running, text: string): void {
+  #tell(running: Running, text: string, type: "info" | "warning" = "warning"): void {
     try {
-      tell(running, text, "warning");
+      tell(running, text, type);
     } catch {
       // The session was replaced.
     }
   }
-
-  #registerDirect({ run, ...description }: DirectTool): void {
-    this.#register(description, run);
-  }
-
-  #register(tool: ToolDescription, run: (call: ToolCall) => Promise<ToolAnswer>): void {
-    this.#names.add(tool.name);
-    const { promptGuidelines, ...rest } = tool;
-    this.#pi.registerTool({
-      ...rest,
-      ...(promptGuidelines && { promptGuidelines: [...promptGuidelines] }),
-      execute: async (_id, args, signal, onUpdate) => {
-        const onProgress = (progress: Progress) => {
-          onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
-        };
-        this.#calls++;
-        try {
-          return toPiResult(await run({ args, signal, onProgress }));
-        } finally {
-          this.#calls--;
-          // A host that has moved on meanwhile throws: then there is nobody to take them up for.
-          if (this.#isStale && this.#calls === 0) void this.takeRegistered().catch(() => {});
-        }
-      },
-    });
-  }
 }
 
-async function closeSession({ ready }: Running): Promise<void> {
-  const [, session] = (await ready?.catch(() => undefined)) ?? [];
-  await session?.close();
+/** Those that were not there before; one whose line has moved is no new one. */
+function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProblem[]): ConfigProblem[] {
+  const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
+  const known = new Set(former.map(keyOf));
+  return now.filter((problem) => !known.has(keyOf(problem)));
 }
 
-function toPiResult(answer: ToolAnswer): PiToolResult {
-  return { content: [...answer.content], details: answer.details, isError: answer.isError };
-}
-
-function progressText({ progress, total, message }: Progress): string {
-  const count = total === undefined ? String(progress) : `${progress}/${total}`;
-  return message === undefined ? count : `${count} ${message}`;
+function howToAllow({ hasUI }: Running): string {
+  return hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
 }
 
 /** Without a UI notices would vanish: there they go to stderr. */

@@ -1,0 +1,90 @@
+import { formatProblem } from "../../config/problems.ts";
+import type { ConfigProblem } from "../../config/record.ts";
+import { sanitizeLine } from "../../content/sanitize.ts";
+import type { ErrorCategory } from "../../error.ts";
+import type { Check, Diagnosis } from "../../session/check.ts";
+import { createSession } from "../../session/create-session.ts";
+import { diagnose } from "../../session/diagnose.ts";
+import { allWords, type Command, UsageError } from "./command.ts";
+import { configHere, SOURCE_OPTIONS } from "./config-file.ts";
+import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
+
+/** Looks at every server, or one: what is configured, whether it starts, and what it offers. Ends all it started. */
+export const doctor: Command = {
+  name: "doctor",
+  help: [["doctor [server]", "tries each server, and says what is wrong and what to do"]],
+  options: SOURCE_OPTIONS,
+  async run(input) {
+    const { terminal, options, values } = input;
+    const [name, ...more] = allWords(input);
+    if (more.length > 0) throw new UsageError("doctor takes at most one server");
+    const surroundings = { env: process.env, cwd: process.cwd() };
+    const session = createSession(configHere(values), surroundings);
+    try {
+      const { signal, timeoutMs } = options;
+      const limits = { signal, ...(timeoutMs !== undefined && { limitMs: timeoutMs }) };
+      const begun = diagnose(session, surroundings, name, limits);
+      // What is wrong with a whole file, or with an entry that has no name.
+      const problems = session.problems.filter(({ server }) => server === undefined);
+      if (!terminal.json) terminal.write(problems.map((problem) => `${formatProblem(problem)}\n`).join(""));
+      const diagnoses: Diagnosis[] = [];
+      for (const each of begun) {
+        const diagnosis = await each;
+        diagnoses.push(diagnosis);
+        if (!terminal.json) terminal.write(describe(diagnosis));
+      }
+      if (terminal.json) terminal.write(`${JSON.stringify({ servers: diagnoses, problems })}\n`);
+      else terminal.write(summary(diagnoses));
+      return exitCode(diagnoses, name === undefined ? problems : [], name !== undefined);
+    } finally {
+      await session.close();
+    }
+  },
+};
+
+function describe(diagnosis: Diagnosis): string {
+  const lines = diagnosis.checks.flatMap(describeCheck);
+  return `${sanitizeLine(diagnosis.server, 100)}: ${VERDICTS[verdictOf(diagnosis)]}\n${lines.join("\n")}\n\n`;
+}
+
+function describeCheck({ status, id, text, details = [], hint }: Check): string[] {
+  return [
+    `  ${status.padEnd(7)}  ${id.padEnd(13)}  ${text}`,
+    ...details.map((line) => `${INDENT}| ${line}`),
+    ...(hint === undefined ? [] : [`${INDENT}→ ${hint}`]),
+  ];
+}
+
+const INDENT = " ".repeat(26);
+
+type Verdict = "works" | "fails" | "unused";
+
+const VERDICTS: Readonly<Record<Verdict, string>> = { works: "works", fails: "does not work", unused: "not in use" };
+
+function verdictOf({ state, checks }: Diagnosis): Verdict {
+  if (checks.some(({ status }) => status === "failed")) return "fails";
+  return state === "used" ? "works" : "unused";
+}
+
+function summary(diagnoses: readonly Diagnosis[]): string {
+  if (diagnoses.length === 0)
+    return "No MCP servers are configured. See `pi-mcp --help` for the files that are read.\n";
+  const count = (verdict: Verdict) => diagnoses.filter((each) => verdictOf(each) === verdict).length;
+  const unused = count("unused");
+  return `${count("works")} of ${diagnoses.length - unused} servers work${unused === 0 ? "" : `, ${unused} not in use`}.\n`;
+}
+
+function exitCode(diagnoses: readonly Diagnosis[], problems: readonly ConfigProblem[], isNamed: boolean): number {
+  const found = new Set<ErrorCategory>();
+  for (const { category, state, checks } of diagnoses) {
+    // Of a server that was asked for, that it is not in use is an answer no script should take for a yes.
+    const counts = checks.some(({ status }) => status === "failed") || (isNamed && state !== "used");
+    if (counts && category !== undefined) found.add(category);
+  }
+  if (problems.some(({ severity }) => severity === "error")) found.add("other");
+  const isUsed = isNamed && diagnoses.some((each) => each.state === "used" && each.category === undefined);
+  if (found.size === 0 || isUsed) return EXIT.ok;
+  if (found.has("cancelled")) return EXIT_OF_CATEGORY.cancelled;
+  const [only = "other", ...others] = found;
+  return EXIT_OF_CATEGORY[others.length === 0 ? only : "other"];
+}

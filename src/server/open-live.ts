@@ -1,0 +1,53 @@
+import type { ServerConfig } from "../config/record.ts";
+import { createRedactor } from "../content/redact.ts";
+import { connect } from "../protocol/connect.ts";
+import type { ConnectOptions } from "../protocol/connection.ts";
+import type { Transport, TransportError } from "../transport/transport.ts";
+import { CLIENT_INFO } from "../version.ts";
+import { toServerError } from "./failure.ts";
+import { fillIn } from "./fill-in.ts";
+import { Live } from "./live.ts";
+import { createTransport, type Surroundings } from "./open-transport.ts";
+
+interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
+  readonly signal: AbortSignal;
+  onClosed(live: Live, reason: TransportError): void;
+}
+
+/**
+ * Connects to a configured server: fills in its variables, opens its transport, shakes hands. Rejects with McpServerError,
+ * and then nothing is left of it.
+ */
+export async function openLive(config: ServerConfig, surroundings: Surroundings, options: OpenOptions): Promise<Live> {
+  const { target, secrets, unset } = await fillIn(config, surroundings, options.signal);
+  const redact = {
+    errors: createRedactor(secrets, "patterns"),
+    results: createRedactor(secrets, config.policy.redactResults),
+    listings: createRedactor(secrets, "values"),
+  };
+  let transport: Transport | undefined;
+  let live: Live | undefined;
+  const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
+    transport = await createTransport(target, flavor, config.policy, surroundings);
+    return transport;
+  };
+  const { handlers, knownEra, signal } = options;
+  try {
+    const connection = await connect(open, {
+      protocolVersion: config.policy.protocolVersion,
+      clientInfo: CLIENT_INFO,
+      timeoutMs: config.policy.startTimeoutMs,
+      listLimit: config.policy.listLimit,
+      handlers,
+      knownEra,
+      signal,
+      onClosed: (reason) => live && options.onClosed(live, reason),
+    });
+    live = new Live(connection, transport as unknown as Transport, redact);
+    return live;
+  } catch (thrown) {
+    const diagnostics = transport?.diagnostics() ?? "";
+    await transport?.close();
+    throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
+  }
+}
