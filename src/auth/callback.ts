@@ -72,16 +72,18 @@ function respond(redirect: Redirect, take: TakeAnswer, request: IncomingMessage,
   const url = new URL(request.url ?? "/", "http://localhost");
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   // A name that leads here by a trick of the DNS is not the one we gave.
-  if (!["localhost", "127.0.0.1", "[::1]"].includes(host)) return page(response, 403, "Not here", "");
-  if (url.pathname !== redirect.path) return page(response, 404, "Not found", "");
-  if (request.method !== "GET") return page(response, 405, "Not this way", "");
-  const said = take(url.searchParams);
-  if (said) page(response, 200, said.title, said.text);
-  else page(response, 400, "This is no answer to a sign-in that waits", "Start it again where you began.");
+  if (!["localhost", "127.0.0.1", "[::1]"].includes(host)) page(response, 403, "Not here", "");
+  else if (url.pathname !== redirect.path) page(response, 404, "Not found", "");
+  else if (request.method !== "GET") page(response, 405, "Not this way", "");
+  else {
+    const said = take(url.searchParams);
+    if (said) page(response, 200, said.title, said.text);
+    else page(response, 400, "This is no answer to a sign-in that waits", "Start it again where you began.");
+  }
 }
 
 function page(response: ServerResponse, status: number, title: string, text: string): void {
-  const html = `<!doctype html><meta charset="utf-8"><title>${escape(title)}</title><h1>${escape(title)}</h1><p>${escape(text)}</p>\n`;
+  const html = `<!doctype html><meta charset="utf-8"><title>${escaped(title)}</title><h1>${escaped(title)}</h1><p>${escaped(text)}</p>\n`;
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",
     "content-security-policy": "default-src 'none'",
@@ -92,6 +94,6 @@ function page(response: ServerResponse, status: number, title: string, text: str
   response.end(html);
 }
 
-function escape(text: string): string {
+function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`);
 }

@@ -14,6 +14,7 @@ const SCHEMES = new Set(["bearer", "dpop"]);
 const TOKEN = "[!#$%&'*+.^_`|~0-9A-Za-z-]+";
 const PARAMETER = new RegExp(`^(${TOKEN})\\s*=\\s*(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s,"]*))`);
 const SCHEME = new RegExp(`^(${TOKEN})(?:\\s+|$|(?=,))`);
+const LEADING = /^[\s,]+/;
 /** Longer header values are no challenges. */
 const MAX_CHARS = 16_384;
 
@@ -42,8 +43,7 @@ export function readChallenge(values: readonly string[]): Challenge {
 
 function parse(value: string): { scheme: string; parameters: Map<string, string> }[] {
   const challenges: { scheme: string; parameters: Map<string, string> }[] = [];
-  let rest = value;
-  while ((rest = rest.replace(/^[\s,]+/, "")) !== "") {
+  for (let rest = value.replace(LEADING, ""); rest !== ""; rest = rest.replace(LEADING, "")) {
     const parameter = PARAMETER.exec(rest);
     const last = challenges.at(-1);
     if (parameter && last) {

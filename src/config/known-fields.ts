@@ -43,6 +43,7 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
+  ...["auth", "oauth"],
   ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
@@ -63,8 +64,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // pi's own client
   description: ["string"],
   toolExposure: ["object"],
-  auth: ["object", "string", "boolean"],
-  oauth: ["object", "boolean"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],
@@ -117,6 +116,9 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
 const OAUTH: readonly string[] = [
   ...["clientId", "clientSecret", "callbackPort", "callbackUrl", "scope", "clientName", "clientRegistration"],
   ...["authServerMetadataUrl", "grantType", "redirectUri", "clientUri", "clientSecretEnvVar", "scopes", "enabled"],
+  ...["clientMetadataUrl", "authorizationParams", "authParams", "tokenEndpointAuthMethod", "privateKey"],
+  ...["signingAlgorithm", "assertion", "assertionFile", "idpTokenEndpoint", "idpClientId", "idpClientSecret"],
+  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer"],
 ];
 
 /** Every field of an entry that is known, which is never taken for a slip of another. */

@@ -3,6 +3,7 @@ import { checkLiterals } from "./check-literals.ts";
 import { type Entry, type Field, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
 import { positionOf } from "./json-file.ts";
+import { readOAuth } from "./oauth.ts";
 import { ORIGINS } from "./origins.ts";
 import { readExposure, readLimits, readPolicy } from "./policy.ts";
 import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
@@ -21,6 +22,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const policy = readPolicy(reader, ORIGINS[origin], limits);
   const exposure = readExposure(reader);
   const tools = readToolFilter(reader);
+  const oauth = readOAuth(reader, entry.fields);
   checkFields(entry.fields, reader);
   if (policy.variableForms === "plain") checkLiterals(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
@@ -38,6 +40,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     policy,
     ...exposure,
     ...(tools && { tools }),
+    ...(oauth !== undefined && { oauth }),
     fields,
     ...((start || call) && { limitFields }),
   };

@@ -4,6 +4,7 @@ import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError, messageOf } from "../error.ts";
 import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import { TransportError } from "../transport/transport.ts";
+import { maySignIn } from "./authorization.ts";
 
 /** A server's own error text, for a sentence. */
 const SERVER_TEXT_CHARS = 2_000;
@@ -29,10 +30,11 @@ export type LimitKind = "start" | "call" | "own";
 export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
   if (thrown instanceof McpServerError) return thrown;
   const { config, redactor, during, unset = [] } = context;
-  const { category, text } = explain(thrown, context);
+  const { category, text, isWhole } = explain(thrown, context);
   const isStart = during === "initialize" && category !== "cancelled";
   const hint = isStart && unset.length > 0 ? `. Not set in the environment: ${unset.join(", ")}` : "";
-  const said = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: ${text}${hint}`;
+  const start = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: `;
+  const said = `${isWhole ? "" : start}${text}${hint}`;
   const diagnostics = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
   return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics });
 }
@@ -70,6 +72,8 @@ function mayHaveRun(attempts: number, unanswered: number): string {
 interface Explanation {
   category: ErrorCategory;
   text: string;
+  /** The text is a sentence of its own. */
+  isWhole?: boolean;
 }
 
 function explain(thrown: unknown, { config, during, redactor, limit = "start" }: FailureContext): Explanation {
@@ -88,7 +92,10 @@ function explain(thrown: unknown, { config, during, redactor, limit = "start" }:
   if (thrown instanceof ProtocolError) {
     return { category: during === "initialize" ? "connection" : "other", text: clean(thrown.message) };
   }
-  if (thrown instanceof TransportError) return explainTransport(thrown, clean(thrown.message), where, during);
+  if (thrown instanceof TransportError) {
+    if (thrown.failure === "unauthorized") return explainUnauthorized(thrown, clean(thrown.message), config, where);
+    return explainTransport(thrown, clean(thrown.message), where, during);
+  }
   return { category: "other", text: clean(messageOf(thrown)) };
 }
 
@@ -101,6 +108,24 @@ function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, wher
   return `If it needs longer, raise \`${field}\` in ${place === undefined ? "the environment" : `${place.file}:${place.line}`}`;
 }
 
+/** Whether a person can do something about it by signing in, or has to look into the entry. */
+function explainUnauthorized(error: TransportError, text: string, config: ServerConfig, where: string): Explanation {
+  if (config.oauth === false) {
+    return {
+      category: "connection",
+      text: `it answered HTTP 401 (\`oauth\` is false in ${where}, so it is not signed in to)`,
+    };
+  }
+  if (!maySignIn(config)) {
+    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
+  }
+  // Anything that was tried is told; what was not is the usual case.
+  const isMore = error.http?.status === 403 || error.cause !== undefined;
+  const what = isMore ? `: ${text}` : " requires authentication";
+  const login = `Run /mcp-auth login ${config.name} to start the OAuth flow (in a shell: pi-mcp auth login ${config.name}).`;
+  return { category: "needs-auth", text: `Server "${config.name}"${what}. ${login}`, isWhole: true };
+}
+
 function explainTransport(
   error: TransportError,
   text: string,
@@ -108,8 +133,6 @@ function explainTransport(
   during: FailureContext["during"],
 ): Explanation {
   switch (error.failure) {
-    case "unauthorized":
-      return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
     case "unreachable":
       return { category: "connection", text: `${text}. Check its entry in ${where}` };
     case "status":

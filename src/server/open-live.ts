@@ -4,10 +4,16 @@ import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
+import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
 import { Live } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
+
+/** What there is around a server, and its sign-in. */
+export interface AuthorizedSurroundings extends Surroundings {
+  readonly authorization?: Authorization;
+}
 
 interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
   readonly signal: AbortSignal;
@@ -18,17 +24,23 @@ interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
  * Connects to a configured server: fills in its variables, opens its transport, shakes hands. Rejects with McpServerError,
  * and then nothing is left of it.
  */
-export async function openLive(config: ServerConfig, surroundings: Surroundings, options: OpenOptions): Promise<Live> {
+export async function openLive(
+  config: ServerConfig,
+  surroundings: AuthorizedSurroundings,
+  options: OpenOptions,
+): Promise<Live> {
   const { target, secrets, unset } = await fillIn(config, surroundings, options.signal);
   const redact = {
     errors: createRedactor(secrets, "patterns"),
     results: createRedactor(secrets, config.policy.redactResults),
     listings: createRedactor(secrets, "values"),
   };
+  const { authorization } = surroundings;
+  await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    transport = await createTransport(target, flavor, config.policy, surroundings);
+    transport = await createTransport(target, flavor, config.policy, surroundings, authorization?.httpAuth(target));
     return transport;
   };
   const { handlers, knownEra, signal } = options;

@@ -1,4 +1,5 @@
 import type { ServerPolicy, ServerTarget } from "../config/record.ts";
+import type { HttpAuth } from "../transport/http-auth.ts";
 import type { Transport } from "../transport/transport.ts";
 import { containerOf } from "./container.ts";
 import { inheritedEnv } from "./environment.ts";
@@ -20,6 +21,7 @@ export async function createTransport(
   flavor: "usual" | "sse",
   policy: ServerPolicy,
   { env, cwd }: Surroundings,
+  auth?: HttpAuth,
 ): Promise<Transport> {
   if (target.kind === "stdio") {
     const { StdioTransport } = await import("../transport/stdio.ts");
@@ -41,8 +43,8 @@ export async function createTransport(
   }
   if (target.kind === "sse" || flavor === "sse") {
     const { LegacySseTransport } = await import("../transport/legacy-sse.ts");
-    return new LegacySseTransport({ ...target, env });
+    return new LegacySseTransport({ ...target, env, auth });
   }
   const { HttpTransport } = await import("../transport/http.ts");
-  return new HttpTransport({ ...target, env });
+  return new HttpTransport({ ...target, env, auth });
 }

@@ -8,12 +8,14 @@ import { McpServerError, messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import { Authorization } from "./authorization.ts";
 import { handlersFor } from "./handlers.ts";
 import { Link } from "./link.ts";
 import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
+import { type SignInDoor, signInDoor } from "./sign-in.ts";
 
 /** How many tool names an error lists. */
 const NAMES_SHOWN = 40;
@@ -53,6 +55,9 @@ export class Server {
   #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
+  readonly #authorization: Authorization;
+  /** For those who are asked to sign in. */
+  readonly signIn: SignInDoor;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */
@@ -67,8 +72,15 @@ export class Server {
   constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
     this.#config = config;
     this.#port = port;
+    this.#authorization = new Authorization(config, surroundings.env);
+    this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+    this.#link = new Link(
+      config,
+      { ...surroundings, authorization: this.#authorization },
+      handlersFor(config, port, events),
+      predecessor,
+    );
   }
 
   get config(): ServerConfig {
@@ -79,6 +91,7 @@ export class Server {
   relocate(config: ServerConfig): void {
     this.#config = config;
     this.#link.relocate(config);
+    this.#authorization.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -187,8 +200,8 @@ export class Server {
   }
 
   /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
-  close(reason?: string): Promise<void> {
-    return this.#link.close(reason);
+  async close(reason?: string): Promise<void> {
+    await Promise.all([this.#link.close(reason), this.#authorization.close().catch(() => {})]);
   }
 
   /** Gives way to another server of its name; see `Link.retire`. */
