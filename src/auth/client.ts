@@ -159,7 +159,7 @@ export async function otherMethod(identityOf: Identity, secret: string | undefin
   if (!identityOf.isGuess || secret === undefined) return undefined;
   const oauth = await import("oauth4webapi");
   const method = identityOf.method === "client_secret_post" ? "client_secret_basic" : "client_secret_post";
-  const auth = method === "client_secret_post" ? oauth.ClientSecretPost(secret) : oauth.ClientSecretBasic(secret);
+  const auth = method === "client_secret_post" ? oauth.ClientSecretPost(secret) : secretBasic(secret);
   return { ...identityOf, method, auth, isGuess: false };
 }
 
@@ -176,7 +176,7 @@ async function clientAuth(
     case "client_secret_post":
       return oauth.ClientSecretPost(needed(secret, "clientSecret"));
     case "client_secret_basic":
-      return oauth.ClientSecretBasic(needed(secret, "clientSecret"));
+      return secretBasic(needed(secret, "clientSecret"));
     case "private_key_jwt":
       return oauth.PrivateKeyJwt(await privateKey(settings, as));
     default:
@@ -185,6 +185,18 @@ async function clientAuth(
         "its authorization server wants a client to be shown in a way that is not known here",
       );
   }
+}
+
+/**
+ * RFC 6749 section 2.3.1: each part in the encoding of forms before they are joined [E110]. What that encoding leaves as it is
+ * stays as it is, because there are authorization servers that decode nothing.
+ */
+function secretBasic(secret: string): ClientAuth {
+  const encode = (part: string) => new URLSearchParams([["", part]]).toString().slice(1);
+  return (_as, { client_id: id }, _body, headers) => {
+    const pair = `${encode(id)}:${encode(secret)}`;
+    headers.set("authorization", `Basic ${Buffer.from(pair).toString("base64")}`);
+  };
 }
 
 function needed(value: string | undefined, field: string): string {
