@@ -21,6 +21,8 @@ const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
 /** For telling an authorization server that somebody has signed out. */
 const REVOCATION_LIMIT_MS = 5_000;
+/** Errors about the refresh token or the client; others are about how it was asked. */
+const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -70,7 +72,9 @@ export class ServerAuth implements HttpAuth {
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
   async prepare(): Promise<void> {
     const { tokens } = this.#store.read() ?? {};
-    if (tokens && isOver(tokens.expiresAt, EARLY_S)) await this.#renew(tokens.accessToken).catch(() => {});
+    if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
+    if (tokens.refreshToken || isMachineGrant(this.#options.settings))
+      await this.#renew(tokens.accessToken).catch(() => {});
   }
 
   async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
@@ -101,6 +105,9 @@ export class ServerAuth implements HttpAuth {
 
   /** Starts a sign-in; one that waits is over. Rejects with AuthError. */
   async signIn(options: { listens?: boolean } = {}): Promise<SignIn> {
+    if (isMachineGrant(this.#options.settings)) {
+      throw new AuthError("refused", 'by its "grantType" it is signed in to with the first request, and by nobody');
+    }
     this.#flow?.cancel("another sign-in was started");
     const flow = await beginSignIn(this.#context(), { ...options, challenge: this.#challenge });
     this.#flow = flow;
@@ -245,7 +252,7 @@ export class ServerAuth implements HttpAuth {
   /** The authorization server said no: what it said no to is of no more use [E124], unless somebody has put new there. */
   async #lost(used: Credentials | undefined, error: AuthError): Promise<boolean> {
     if (isMachineGrant(this.#options.settings)) throw error;
-    if (error.failure !== "rejected") return false;
+    if (error.code === undefined || !FINAL.has(error.code)) return false;
     await this.#store.update((now) => {
       if (!now || now.tokens?.refreshToken !== used?.tokens?.refreshToken) return now;
       const { tokens: _, clientInfo, ...rest } = now;
@@ -258,11 +265,10 @@ export class ServerAuth implements HttpAuth {
     const refreshToken = now?.tokens?.refreshToken;
     if (!now || refreshToken === undefined) return false;
     return this.#withHttp(async (http) => {
-      const as = await this.#authorizationServerOf(http, now);
+      const { as, resource } = await this.#placeOf(http, now);
       const settings = withMethod(this.#options.settings, now);
       const identity = await knownIdentity({ settings, as, stored: now.clientInfo });
       if (!identity) return false;
-      const { resource } = now;
       const dpop = now.tokens?.tokenType === "DPoP" ? this.#dpopOf(now) : undefined;
       const clientSecret = settings.clientSecret ?? now.clientInfo?.clientSecret;
       const answer = await refresh({ http, as, identity, clientSecret, resource, dpop }, refreshToken);
@@ -277,16 +283,20 @@ export class ServerAuth implements HttpAuth {
   }
 
   /** As it was at the sign-in; looked for once more where another program has stored the tokens. */
-  async #authorizationServerOf(http: AuthHttp, now: Credentials): Promise<AuthorizationServer> {
+  async #placeOf(
+    http: AuthHttp,
+    now: Credentials,
+  ): Promise<{ as: AuthorizationServer; resource?: string | undefined }> {
     const stored = now.authorizationServer;
     if (stored && typeof stored.issuer === "string" && typeof stored.token_endpoint === "string") {
       safeUrl(stored.token_endpoint, "the `token_endpoint` of its authorization server", http.admits);
-      return stored as AuthorizationServer;
+      return { as: stored as AuthorizationServer, resource: now.resource };
     }
     const { discover } = await import("./discovery.ts");
     const server = new URL(this.#options.url);
     const metadataUrl = this.#options.settings.authServerMetadataUrl;
-    return (await discover(http, { server, challenge: this.#challenge ?? {}, metadataUrl })).as;
+    const { as, resource } = await discover(http, { server, challenge: this.#challenge ?? {}, metadataUrl });
+    return { as, resource: resource?.resource };
   }
 
   async #revoke(credentials: Credentials): Promise<void> {

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { AuthorizationServer } from "oauth4webapi";
 import type { OAuthSettings } from "../config/record.ts";
 import { admissionOf } from "./address.ts";
+import { ASSUMED } from "./authorization-server.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
 import { type Identity, knownIdentity, register } from "./client.ts";
 import { type Discovered, discover } from "./discovery.ts";
@@ -81,7 +82,7 @@ export async function beginSignIn(
       });
       const options = { settings, as: found.as, stored: stored?.clientInfo, redirectUri: answers.redirectUri };
       const identity =
-        (await knownIdentity(options)) ?? (await register(http, found.as, settings, answers.redirectUri, scope));
+        (await knownIdentity(options)) ?? (await registerAt(http, found.as, settings, options.redirectUri, scope));
       answers.expect(found.as, identity);
       const resource = found.resource?.resource;
       const { secrets, redirectUri } = answers;
@@ -107,6 +108,17 @@ export async function beginSignIn(
     }
   } finally {
     await http.close();
+  }
+}
+
+/** At places nobody has named there may be nothing at all [E095]. */
+async function registerAt(...[http, as, settings, redirectUri, scope]: Parameters<typeof register>): Promise<Identity> {
+  try {
+    return await register(http, as, settings, redirectUri, scope);
+  } catch (error) {
+    if (as[ASSUMED] !== true || !(error instanceof AuthError) || error.failure !== "rejected") throw error;
+    const text = "it names no authorization server, and there is none at the usual places of its address either";
+    throw new AuthError("absent", text, { cause: error });
   }
 }
 

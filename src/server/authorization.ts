@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import type { ServerAuth, SignInStatus } from "../auth/server-auth.ts";
 import type { SignIn } from "../auth/sign-in.ts";
 import { tokenFile } from "../auth/store.ts";
+import { hasOwnAuthorization, maySignIn } from "../config/may-sign-in.ts";
 import { expandOAuth } from "../config/oauth.ts";
 import { agentDir, expandHome } from "../config/paths.ts";
 import type { HttpTarget, OAuthSettings, ServerConfig, ServerTarget } from "../config/record.ts";
@@ -108,17 +109,4 @@ export class Authorization {
     const named = this.#env[FOLDER_VARIABLE]?.trim();
     return named ? resolve(expandHome(named, home)) : join(agentDir({ env: this.#env, home }), "mcp-oauth");
   }
-}
-
-/** Whether a 401 of the server means that one has to sign in [S3-32, S3-33, S3-63]. */
-export function maySignIn(config: ServerConfig): boolean {
-  return config.target.kind !== "stdio" && config.oauth !== false && !hasOwnAuthorization(config);
-}
-
-function hasOwnAuthorization({ target }: ServerConfig): boolean {
-  if (target.kind === "stdio") return false;
-  const names = Object.keys(target.headers).map((name) => name.toLowerCase());
-  return (
-    names.includes("authorization") || target.bearerCommand !== undefined || /^[a-z]+:\/\/[^/?#]*@/i.test(target.url)
-  );
 }

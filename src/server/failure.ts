@@ -1,10 +1,10 @@
+import { maySignIn } from "../config/may-sign-in.ts";
 import type { ServerConfig } from "../config/record.ts";
 import type { Redactor } from "../content/redact.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError, messageOf } from "../error.ts";
 import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import { TransportError } from "../transport/transport.ts";
-import { maySignIn } from "./authorization.ts";
 
 /** A server's own error text, for a sentence. */
 const SERVER_TEXT_CHARS = 2_000;
