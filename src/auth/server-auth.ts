@@ -183,6 +183,7 @@ export class ServerAuth implements HttpAuth {
     await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
     this.#challenge = { ...this.#challenge, ...challenge };
     if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
+    if (this.#store.read()?.tokens?.accessToken !== sent) return true;
     const isFirst = !isHeld || !this.#askedAgain.has(wanted);
     if (isHeld) this.#askedAgain.add(wanted);
     if (isFirst && (await this.#signInUnasked(refusal))) return true;
@@ -190,7 +191,10 @@ export class ServerAuth implements HttpAuth {
     throw new TransportError("unauthorized", text, "rejected", { http: { status: 403 } });
   }
 
-  async #signInUnasked({ attempt, method }: AuthRefusal): Promise<boolean> {
+  async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
+    // Somebody else may have signed in while this one found out that it has to.
+    const tokens = this.#store.read()?.tokens;
+    if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
     const open = this.#options.openUnasked;
     // A stream of its own is no reason to bother a person [E065].
     if (!open || attempt > MAX_SIGN_INS || method !== "POST") return false;
