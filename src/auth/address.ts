@@ -12,7 +12,7 @@ const LOOPBACK = blockList(["127.0.0.0/8", "::1/128"]);
 const PRIVATE = blockList(["10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "fc00::/7"]);
 const SPECIAL = blockList([
   ...["0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "198.18.0.0/15", "224.0.0.0/4", "240.0.0.0/4"],
-  ...["::/128", "fe80::/10", "fec0::/10", "ff00::/8", "2002::/16", "64:ff9b::/96"],
+  ...["::/128", "fe80::/10", "fec0::/10", "ff00::/8", "2002::/16"],
 ]);
 
 function blockList(ranges: readonly string[]): BlockList {
@@ -29,11 +29,21 @@ export function reachOfAddress(address: string): Reach {
   const plain = address.replace(/%.*$/, "");
   const family = isIP(plain);
   if (family === 0) return "special";
+  const embedded = ipv4Behind(plain);
+  if (embedded !== undefined) return reachOfAddress(embedded);
   const kind = family === 6 ? "ipv6" : "ipv4";
   // A BlockList sees through `::ffff:a.b.c.d` itself.
   if (LOOPBACK.check(plain, kind)) return "loopback";
   if (PRIVATE.check(plain, kind)) return "private";
   return SPECIAL.check(plain, kind) ? "special" : "public";
+}
+
+/** The IPv4 address that a network of IPv6 alone has under another name (RFC 6052), which is how it reaches all of them. */
+function ipv4Behind(address: string): string | undefined {
+  const [, high = "0", low] = /^64:ff9b::(?:([0-9a-f]{1,4}):)?([0-9a-f]{1,4})$/i.exec(address) ?? [];
+  if (low === undefined) return address.toLowerCase().startsWith("64:ff9b:") ? "0.0.0.0" : undefined;
+  const [a, b] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [a >> 8, a & 255, b >> 8, b & 255].join(".");
 }
 
 /** Of a host by its name alone; undefined for a name that has to be looked up. */
