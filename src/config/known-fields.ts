@@ -44,7 +44,7 @@ const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
   ...["auth", "oauth"],
-  ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
+  ...["disabled", "enabled", "required", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
   ...[
@@ -58,6 +58,7 @@ const ACTS: readonly string[] = [
     "stopContainer",
     "offersRoots",
   ],
+  ...["resolveNpx", "stderr", "debug"],
 ];
 
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
@@ -67,7 +68,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],
-  debug: ["boolean"],
 };
 
 /** The name of the program is for the reader of this list alone. */
@@ -89,7 +89,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ...["trust", "tcp", "authProviderType", "targetAudience", "targetServiceAccount", "extension"],
   // Codex
   ["env_vars", 'put the variables under "env", or leave "inheritEnv" as it is'],
-  ...["startup_timeout_ms", "required", "scopes", "supports_parallel_tool_calls"],
+  ...["startup_timeout_ms", "scopes", "supports_parallel_tool_calls"],
   ...["tools", "default_tools_approval_mode", "experimental_environment", "oauth_resource"],
   // Grok
   ...["oauth_client_id", "oauth_client_secret_env_var", "oauth_scopes", "tool_timeouts", "expose_image_base64"],

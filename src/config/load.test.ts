@@ -36,7 +36,7 @@ describe("loadConfig", () => {
           origin: "settings",
           source: { file, line: 4, column: 5 },
           target: { kind: "stdio", command: "npx", args: ["-y", "my-mcp-server"], env: { TOKEN: "$MY_TOKEN" } },
-          policy: ORIGINS.settings,
+          policy: { ...ORIGINS.settings, startTimeoutMs: 60_000 },
           exposure: "gateway",
         },
       ],
@@ -74,6 +74,7 @@ describe("loadConfig", () => {
       servers: [
         {
           ...rest,
+          policy: { ...ORIGINS.mcpjson, startTimeoutMs: 60_000 },
           name: "mcp-test",
           source: { file, line: 3, column: 5 },
           target: {

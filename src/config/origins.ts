@@ -51,6 +51,9 @@ const ACP_RETRY: RetryPolicy = {
   reconnectsInARow: 3,
 };
 
+/** For programs that may have to fetch a server before they can run it. */
+export const PACKAGE_RUNNER_START_MS = 60_000;
+
 /**
  * What a server gets when its entry does not say otherwise, by where it is configured. This is the only place where
  * the origin matters; everything else reads the resolved policy.
@@ -72,6 +75,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     replay: "transport",
     retry: SETTINGS_RETRY,
     freshAfterFailure: true,
+    resolveNpx: false,
+    stderr: "ring",
     resultLimit: SETTINGS_RESULT,
     listLimit: SETTINGS_LIST,
     redactResults: "patterns",
@@ -94,6 +99,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     replay: "transient",
     retry: MCPJSON_RETRY,
     freshAfterFailure: false,
+    resolveNpx: true,
+    stderr: "ring",
     resultLimit: MCPJSON_RESULT,
     listLimit: LIST,
     redactResults: "values",
@@ -116,6 +123,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     replay: "declared",
     retry: ACP_RETRY,
     freshAfterFailure: false,
+    resolveNpx: false,
+    stderr: "file",
     resultLimit: MCPJSON_RESULT,
     listLimit: LIST,
     redactResults: "values",

@@ -44,6 +44,13 @@ export function agentDir({ env, home }: UserEnvironment): string {
   return configured ? resolve(expandHome(configured, home)) : join(rooted(home), ".pi", "agent");
 }
 
+/** Where the logs of servers lie: below `PI_HOME`, in which a leading `~` is the home, else below `~/.pi` [S2-54, S2-55]. */
+export function serverLogDir({ env, home }: UserEnvironment): string {
+  const configured = env.PI_HOME?.trim();
+  const piHome = configured ? resolve(expandHome(configured, home)) : join(rooted(home), ".pi");
+  return join(piHome, "logs", "mcp");
+}
+
 /** A home that is empty or relative would make files of whatever folder is current the person's own. */
 export function rooted(home: string): string {
   return isAbsolute(home) ? home : userInfo().homedir;

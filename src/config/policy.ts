@@ -1,8 +1,10 @@
 import { LEGACY_VERSIONS, MODERN_VERSIONS } from "../version.ts";
 import type { EntryReader } from "./entry-reader.ts";
 import { readLife } from "./lifecycle.ts";
+import { PACKAGE_RUNNER_START_MS } from "./origins.ts";
+import { isPackageRunner } from "./package-runner.ts";
 import { quote } from "./problems.ts";
-import type { ServerConfig, ServerPolicy } from "./record.ts";
+import type { ServerConfig, ServerPolicy, ServerTarget } from "./record.ts";
 
 const KNOWN_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
 
@@ -42,8 +44,16 @@ function limit(field: string, ms: number | undefined): Limit | undefined {
   return ms === undefined ? undefined : { field, ms };
 }
 
-/** The origin's defaults with what the entry says instead. */
-export function readPolicy(reader: EntryReader, defaults: ServerPolicy, { start, call }: Limits): ServerPolicy {
+/**
+ * The origin's defaults with what the entry says instead. Without a limit of its own, a server that may have to be fetched
+ * first gets more time to start.
+ */
+export function readPolicy(
+  reader: EntryReader,
+  defaults: ServerPolicy,
+  target: ServerTarget | undefined,
+  { start, call }: Limits,
+): ServerPolicy {
   return {
     ...defaults,
     protocolVersion: protocolVersion(reader) ?? defaults.protocolVersion,
@@ -62,7 +72,9 @@ export function readPolicy(reader: EntryReader, defaults: ServerPolicy, { start,
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
-    startTimeoutMs: start?.ms ?? defaults.startTimeoutMs,
+    resolveNpx: reader.boolean("resolveNpx") ?? defaults.resolveNpx,
+    stderr: stderr(reader) ?? defaults.stderr,
+    startTimeoutMs: start?.ms ?? usualStartMs(defaults, target),
     callTimeoutMs: call?.ms ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
@@ -105,6 +117,18 @@ const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
   "codemode-deferred",
   "hidden",
 ]);
+
+function usualStartMs({ startTimeoutMs }: ServerPolicy, target: ServerTarget | undefined): number {
+  return target && isPackageRunner(target) ? Math.max(startTimeoutMs, PACKAGE_RUNNER_START_MS) : startTimeoutMs;
+}
+
+/** `debug: true` is the adapter's word for `stderr: "show"`. */
+function stderr(reader: EntryReader): ServerPolicy["stderr"] | undefined {
+  if (reader.has("debug") && !reader.isBoolean("debug")) {
+    reader.warning("debug", '"debug" should be true or false; it is not used.');
+  }
+  return oneOf(reader, "stderr", ["ring", "file", "show"]) ?? (reader.is("debug", true) ? "show" : undefined);
+}
 
 /** Other programs write true for "all" and false for "safe". */
 function inheritEnv(reader: EntryReader): ServerPolicy["inheritEnv"] | undefined {

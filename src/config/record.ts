@@ -126,6 +126,16 @@ export interface ServerPolicy {
   readonly variableForms: "plain" | "all";
   /** Whether the container of a `docker run` or `podman run` ends with its server. */
   readonly stopContainer: boolean;
+  /**
+   * Whether a command `npx …` or `npm exec …` is replaced by the program it would run, where npm has installed that already
+   * and it is known to be the version that is asked for.
+   */
+  readonly resolveNpx: boolean;
+  /**
+   * Where a process's stderr goes, beside the tail that is kept in memory. `ring`: nowhere; `file`: to a log, which errors
+   * name in place of quoting the tail; `show`: to the host, or to the log where the host has no place for it.
+   */
+  readonly stderr: "ring" | "file" | "show";
   /** What a process inherits beside its own `env`: everything, or what no program can do without. */
   readonly inheritEnv: "all" | "safe";
   readonly lifecycle: Lifecycle;
@@ -217,6 +227,8 @@ export interface ServerConfig {
   readonly oauth?: OAuthSettings | false;
   /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** A run without a person in front of it ends with an error when this server cannot be used. */
+  readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
   /**

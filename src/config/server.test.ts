@@ -330,3 +330,51 @@ describe("the exposure", () => {
     expect(problems).toEqual([expect.stringMatching(/ warning .*"gateway" or "direct"/)]);
   });
 });
+
+describe("a server that may have to be fetched first", () => {
+  const start = (entry: object, origin?: Origin) => read(entry, origin).server?.policy.startTimeoutMs;
+  const npx = { command: "npx", args: ["-y", "x"] };
+
+  it("has a minute to start, and as long as others for a call", () => {
+    for (const origin of ["settings", "mcpjson"] as const) {
+      expect([start(npx, origin), start({ command: "node" }, origin)]).toEqual([60_000, 30_000]);
+    }
+    expect(read(npx).server?.policy.callTimeoutMs).toBe(30_000);
+  });
+
+  it("has the limit its entry sets, however that is called", () => {
+    expect(start({ ...npx, requestTimeoutMs: 5_000 })).toBe(5_000);
+    expect(start({ ...npx, startup_timeout_sec: 90 })).toBe(90_000);
+  });
+});
+
+describe("where stderr goes", () => {
+  const stderr = (more: object, origin?: Origin) => read({ command: "x", ...more }, origin).server?.policy.stderr;
+
+  it("is what the entry says, else what `debug` says, else the origin's", () => {
+    expect([stderr({}), stderr({}, "acp")]).toEqual(["ring", "file"]);
+    expect([stderr({ stderr: "file" }), stderr({ debug: true }), stderr({ debug: false })]).toEqual([
+      "file",
+      "show",
+      "ring",
+    ]);
+    expect(stderr({ debug: true, stderr: "ring" })).toBe("ring");
+  });
+
+  it("is not decided by what is no answer, which is said", () => {
+    expect(read({ command: "x", debug: "yes" })).toMatchObject({
+      server: { policy: { stderr: "ring" } },
+      problems: [expect.stringContaining('"debug" should be true or false; it is not used.')],
+    });
+    expect(read({ command: "x", stderr: "loud" }).problems).toEqual([
+      expect.stringContaining('"stderr" must be one of "ring", "file", "show".'),
+    ]);
+  });
+});
+
+it("npx is looked through by default in an mcp.json alone, and where an entry says so", () => {
+  const resolves = (more: object, origin?: Origin) =>
+    read({ command: "npx", ...more }, origin).server?.policy.resolveNpx;
+  expect([resolves({}), resolves({}, "settings"), resolves({}, "acp")]).toEqual([true, false, false]);
+  expect([resolves({ resolveNpx: false }), resolves({ resolveNpx: true }, "settings")]).toEqual([false, true]);
+});

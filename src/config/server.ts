@@ -19,7 +19,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const reader = createEntryReader(entry, problems);
   const target = readTarget(reader, ORIGINS[origin].variableForms);
   const limits = readLimits(reader);
-  const policy = readPolicy(reader, ORIGINS[origin], limits);
+  const policy = readPolicy(reader, ORIGINS[origin], target, limits);
   const exposure = readExposure(reader);
   const tools = readToolFilter(reader);
   const oauth = readOAuth(reader, entry.fields);
@@ -28,6 +28,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");
+  const isRequired = reader.boolean("required");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
   const { start, call } = limits;
@@ -39,6 +40,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     target,
     policy,
     ...exposure,
+    ...(isRequired && { isRequired }),
     ...(tools && { tools }),
     ...(oauth !== undefined && { oauth }),
     fields,

@@ -1,7 +1,7 @@
 import { basename, posix, win32 } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { fileName } from "./file-name.ts";
+import { fileName, fileStem } from "./file-name.ts";
 
 describe("fileName", () => {
   it.each([
@@ -59,6 +59,43 @@ describe("fileName", () => {
         expect([basename(name), posix.basename(name), win32.basename(name)]).toEqual([name, name, name]);
       }),
       { numRuns: 2000 },
+    );
+  });
+});
+
+describe("fileStem", () => {
+  it.each(["github", "My-Server_2.x", "GitHub", "café", "a"])("keeps %s", (name) => {
+    expect(fileStem(name)).toBe(name);
+  });
+
+  it.each<[string, RegExp]>([
+    ["a/b", /^a_b-[0-9a-f]{8}$/],
+    ["../../etc/passwd", /^etc_passwd-[0-9a-f]{8}$|^_\.\._etc_passwd-[0-9a-f]{8}$/],
+    ["..", /^server-[0-9a-f]{8}$/],
+    [".hidden", /^hidden-[0-9a-f]{8}$/],
+    ["-rf", /^rf-[0-9a-f]{8}$/],
+    ["my server", /^my_server-[0-9a-f]{8}$/],
+    ["CON", /^_CON-[0-9a-f]{8}$/],
+    ["nul.x", /^_nul\.x-[0-9a-f]{8}$/],
+    ["\u202e\u0000", /^server-[0-9a-f]{8}$|^_-/],
+    ["x".repeat(300), /^x{48}-[0-9a-f]{8}$/],
+  ])("makes of %j something that is of use everywhere", (name, expected) => {
+    expect(fileStem(name)).toMatch(expected);
+  });
+
+  it("gives two names one file in no case", () => {
+    const names = ["a b", "a_b", "a/b", "a:b", "a b ", "", " ", "."];
+    expect(new Set(names.map(fileStem)).size).toBe(names.length);
+  });
+
+  it("is safe for every name", () => {
+    fc.assert(
+      fc.property(fc.string({ unit: "binary", maxLength: 80 }), (name) => {
+        const stem = fileStem(name);
+        expect(stem).toMatch(/^[\p{L}\p{M}\p{N}_][\p{L}\p{M}\p{N}._-]*$/u);
+        expect(basename(stem)).toBe(stem);
+        expect(Buffer.byteLength(`${stem}.log.1`)).toBeLessThan(256);
+      }),
     );
   });
 });

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { sanitizeText } from "./sanitize.ts";
 
 /** Types whose usual extension is not the second half of their name. */
@@ -45,6 +46,21 @@ export function fileName(serial: number, source: string, mimeType = ""): string 
   const [, stem = "", ending = "bin"] = /^(.*?)(?:\.([A-Za-z0-9]{1,10}))?$/s.exec(cleaned(lastSegment(source))) ?? [];
   const short = [...stem].slice(0, MAX_STEM_CHARS).join("");
   return `${serial}-${short.replace(/^[._-]+|[._-]+$/g, "") || "result"}.${extensionOf(mimeType) ?? ending}`;
+}
+
+/** What Windows takes for a device, whatever its extension. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)/i;
+
+/**
+ * A name for a file that is made of a name a person gave: the same one, where it consists of letters, digits and `. _ -` and
+ * is of use everywhere; else what can be kept of it, and a part that no other name has.
+ */
+export function fileStem(name: string): string {
+  const short = [...cleaned(name.slice(0, MAX_SOURCE_CHARS))].slice(0, MAX_STEM_CHARS).join("");
+  const stem = short.replace(/^[._-]+|[._-]+$/g, "");
+  if (stem !== "" && stem === name && !DEVICE.test(stem)) return stem;
+  const hash = createHash("sha256").update(name).digest("hex").slice(0, 8);
+  return stem === "" ? `server-${hash}` : `${stem.replace(DEVICE, "_$&")}-${hash}`;
 }
 
 function lastSegment(source: string): string {

@@ -5,6 +5,7 @@ import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError, messageOf } from "../error.ts";
 import { CODE, ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import { TransportError } from "../transport/transport.ts";
+import { logName } from "./stderr.ts";
 
 /** A server's own error text, for a sentence. */
 const SERVER_TEXT_CHARS = 2_000;
@@ -35,8 +36,12 @@ export function toServerError(thrown: unknown, context: FailureContext): McpServ
   const hint = isStart && unset.length > 0 ? `. Not set in the environment: ${unset.join(", ")}` : "";
   const start = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: `;
   const said = `${isWhole ? "" : start}${text}${hint}`;
-  const diagnostics = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
-  return new McpServerError(config.name, category, redactor.text(said), { cause: thrown, diagnostics });
+  const words = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
+  // A log is not quoted: what reads the error may be somebody else than who may read the log.
+  const isLogged = config.policy.stderr === "file";
+  const log = isLogged && words !== "" ? `. What it wrote before is in its log, ${logName(config.name)}` : "";
+  const diagnostics = isLogged ? "" : words;
+  return new McpServerError(config.name, category, redactor.text(said) + log, { cause: thrown, diagnostics });
 }
 
 export function cancelled({ name }: ServerConfig): McpServerError {

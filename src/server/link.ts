@@ -79,7 +79,8 @@ export class Link {
     this.#ending = predecessor;
     const { retry, idleTimeoutMs, healthCheckMs } = config.policy;
     this.#limit = new StartLimit(retry.reconnectsInARow);
-    const idle = `it was not used for ${Math.round(idleTimeoutMs / MINUTE_MS)} min`;
+    const minutes = idleTimeoutMs / MINUTE_MS;
+    const idle = `it was not used for ${minutes < 1 ? `${idleTimeoutMs / 1_000} s` : `${Math.round(minutes)} min`}`;
     this.#watch = new Watch({
       idleTimeoutMs,
       healthCheckMs,
@@ -214,7 +215,7 @@ export class Link {
     if (live.isUsed || this.#checking) return;
     this.#checking = true;
     try {
-      await live.connection.check({ timeoutMs: CHECK_LIMIT_MS });
+      await live.connection.check({ timeoutMs: Math.min(CHECK_LIMIT_MS, this.#config.policy.startTimeoutMs) });
     } catch (thrown) {
       // A request that has come meanwhile tells by itself how things are.
       if (this.live !== live || live.isUsed) return;

@@ -21,7 +21,7 @@ interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
 }
 
 /**
- * Connects to a configured server: fills in its variables, opens its transport, shakes hands. Rejects with McpServerError,
+ * Connects to a configured server: fills in its values, opens its transport, shakes hands. Rejects with McpServerError,
  * and then nothing is left of it.
  */
 export async function openLive(
@@ -29,7 +29,8 @@ export async function openLive(
   surroundings: AuthorizedSurroundings,
   options: OpenOptions,
 ): Promise<Live> {
-  const { target, secrets, unset } = await fillIn(config, surroundings, options.signal);
+  const { handlers, knownEra, signal } = options;
+  const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const redact = {
     errors: createRedactor(secrets, "patterns"),
     results: createRedactor(secrets, config.policy.redactResults),
@@ -40,10 +41,12 @@ export async function openLive(
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    transport = await createTransport(target, flavor, config.policy, surroundings, authorization?.httpAuth(target));
+    const auth = authorization?.httpAuth(target);
+    const notice = (text: string) => handlers.notice?.(text);
+    const reports = { notice, redactor: redact.errors };
+    transport = await createTransport(target, flavor, config, surroundings, reports, auth);
     return transport;
   };
-  const { handlers, knownEra, signal } = options;
   try {
     const connection = await connect(open, {
       protocolVersion: config.policy.protocolVersion,

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
+import type { Readable } from "node:stream";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
 import { Watchdog } from "./watchdog.ts";
@@ -17,6 +18,8 @@ const KILL_MS = 400;
 /** For what is left of a group whose leader has ended: it may be about to end, too. */
 const ORPHANS_MS = 200;
 const POLL_MS = 20;
+/** For what still lies in the pipe of stderr. Something outside the group may hold it open, which is not waited for. */
+const LAST_WORDS_MS = 100;
 
 const isWindows = process.platform === "win32";
 
@@ -87,6 +90,7 @@ export async function endTree(child: ChildProcess, grace: Grace): Promise<void> 
   living.get(pid)?.ended(pid);
   living.delete(pid);
   watchdog.guard(living.keys());
+  await readToEnd(child.stderr, LAST_WORDS_MS);
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.destroy();
 }
 
@@ -119,6 +123,18 @@ async function exitOf(child: ChildProcess, limitMs: number): Promise<boolean> {
     };
     const timer = setTimeout(done, limitMs);
     child.once("exit", done);
+  });
+}
+
+/** Waits until all of a stream that somebody reads has been read, at most `limitMs`. */
+async function readToEnd(stream: Readable | null, limitMs: number): Promise<void> {
+  if (!stream?.readableFlowing || stream.destroyed) return;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, limitMs);
+    stream.once("close", () => {
+      clearTimeout(timer);
+      resolve();
+    });
   });
 }
 

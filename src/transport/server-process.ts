@@ -13,6 +13,8 @@ const DRAIN_MS = 100;
 export interface ProcessEvents extends Omit<ReaderEvents, "noise"> {
   /** Noise stood before a message; told once. */
   notice(text: string): void;
+  /** What it writes to stderr, as it comes. */
+  stderr?: ((chunk: Buffer) => void) | undefined;
 }
 
 /**
@@ -145,7 +147,10 @@ export class ServerProcess {
     );
     stdout?.on("data", (chunk: Buffer) => reader.push(chunk));
     stdout?.on("end", () => reader.end());
-    stderr?.on("data", (chunk: Buffer) => this.#stderr.push(chunk));
+    stderr?.on("data", (chunk: Buffer) => {
+      this.#stderr.push(chunk);
+      this.#events.stderr?.(chunk);
+    });
     // A broken pipe is told by the exit that follows, or by the write that failed.
     for (const stream of [stdin, stdout, stderr]) stream?.on("error", () => {});
   }

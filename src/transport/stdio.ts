@@ -37,6 +37,8 @@ export interface StdioOptions extends SpawnOptions {
   framing?: Framing | "auto";
   /** Said before a peer's input is closed, once it has given a result at all. */
   farewell?: Farewell | undefined;
+  /** Gets all that the process writes to stderr, as it comes. */
+  onStderr?: ((chunk: Buffer) => void) | undefined;
   /** A larger message costs its call, not the connection. Default 64 MiB. */
   maxMessageBytes?: number;
 }
@@ -83,6 +85,7 @@ export class StdioTransport implements Transport {
       notice: (text) => {
         if (!this.#closing) events.notice(text);
       },
+      stderr: this.#options.onStderr,
     });
     void server.over.then((reason) => {
       if (this.#framing === "both" && !this.#closing) void this.#reopen(server, events);

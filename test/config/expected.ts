@@ -60,7 +60,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '5:69 warning Server "events": "headersHelper" has no effect here; set variables and name them in "headers".',
   ],
   "claude-desktop.json": [
-    'memory = stdio C:\\Program Files\\nodejs\\npx.cmd ["-y","example-memory"] {"APPDATA":"C:\\\\Users\\\\me"}',
+    'memory = stdio C:\\Program Files\\nodejs\\npx.cmd ["-y","example-memory"] {"APPDATA":"C:\\\\Users\\\\me"} start 60000',
   ],
   "cline.json": [
     "remote = http https://r.example/mcp",
@@ -71,7 +71,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'remote = http https://codex.example/mcp {"X-Region":"eu","X-Team":"${TEAM}","Authorization":"Bearer ${CODEX_TOKEN}"}',
   ],
   "command-array.json": [
-    'a = stdio npx ["-y","x","z"]',
+    'a = stdio npx ["-y","x","z"] start 60000',
     '3:21 error Server "b": "command" names no program.',
     '4:27 error Server "c": "command[1]" must be a string, not a number.',
     '5:21 error Server "d": "command" names no program.',
@@ -227,7 +227,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "notes.json": ["a = stdio x"],
   "only-comment.jsonc": [],
   "opencode-entries.jsonc": [
-    'local = stdio bunx ["example","--x"] {"K":"{env:MY_KEY}"}',
+    'local = stdio bunx ["example","--x"] {"K":"{env:MY_KEY}"} start 60000',
     'remote = http {env:BASE}/mcp {"Authorization":"Bearer {env:KEY}"}',
   ],
   "opencode-own-file.json": ['1:3 warning This file has no "mcpServers", under which servers stand.'],
@@ -241,7 +241,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   ],
   "pi-oauth.json": ["open = http https://open.example/mcp", "tracker = http https://tracker.example/mcp"],
   "pi-stdio.json": [
-    'filesystem = stdio npx ["-y","example-files","~/notes"] {"TOKEN":"$FILES_TOKEN","PRICE":"$$5"} in ~/work call 90000',
+    'filesystem = stdio npx ["-y","example-files","~/notes"] {"TOKEN":"$FILES_TOKEN","PRICE":"$$5"} in ~/work start 60000 call 90000',
   ],
   "roo.json": [
     'old = sse https://s.example/sse {"Authorization":"Bearer x"}',
@@ -253,7 +253,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "root-text.json": ['1:1 error This file must hold an object with the key "mcpServers".'],
   "settings-array.json": [
     "events = sse https://events.example/sse",
-    'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"}',
+    'my-tools = stdio npx ["-y","my-mcp-server"] {"TOKEN":"$MY_TOKEN","X":"!literal"} start 60000',
     `5:136 warning Server "my-tools": the value of "X" in "env" begins with "!", which means a command in an mcp.json alone; here it is sent as it is. Name a variable instead ("\${NAME}").`,
   ],
   "settings-duplicates.json": [
@@ -325,7 +325,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
   "unclosed.json": ["2:1 error This file is not used because of a mistake in its syntax: a closing } is missing."],
   "utf-16.json": ["ä = stdio x"],
   "values.json": ['a = stdio x {"N":"1.10","B":"true","E":"","L":"debug"}'],
-  "vscode-entries.jsonc": ['fetch = stdio uvx ["example-fetch"]'],
+  "vscode-entries.jsonc": ['fetch = stdio uvx ["example-fetch"] start 60000'],
   "vscode-servers.json": ['3:3 warning "servers" is not read; servers stand under "mcpServers".'],
   "white-space.json": [
     'a = http https://w.example/mcp {"A":"b"}',

@@ -76,6 +76,8 @@ describe("[S1-65] the page about the configuration", () => {
         "`maxAttempts`": policy.retry.attempts,
         "`freshAfterFailure`": policy.freshAfterFailure,
         "`inheritEnv`": policy.inheritEnv,
+        "`resolveNpx`": policy.resolveNpx,
+        "`stderr`": policy.stderr,
         "`protocolVersion`": policy.protocolVersion,
         "`framing`": policy.framing,
         "`shutdown`": policy.shutdown,
@@ -129,12 +131,13 @@ describe("[S1-65] the page about the configuration", () => {
   test("shows nothing but configurations that are read without a word", async () => {
     await using home = await temporaryHome();
     const blocks = [...PAGE.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
-    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json"]);
+    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json", "json"]);
     const base = { github: { command: "x" }, docs: { url: "https://example.com/mcp" } };
     for (const [, language, text = ""] of blocks) {
       for (const place of language === "toml" ? ["settings.toml"] : ["mcp.json", "settings.json"]) {
         const isOverride = text.includes('"github"');
-        if (isOverride && place === "settings.json") continue;
+        const isForMcpJson = isOverride || text.includes('"!');
+        if (isForMcpJson && place === "settings.json") continue;
         home.write({
           files: {
             ...{ "agent/mcp.json": "", "agent/settings.json": "", "agent/settings.toml": "" },

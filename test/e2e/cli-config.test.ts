@@ -352,7 +352,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
         '  excludeTools: ["c"] (default: none)',
         "",
         "not in use:",
-        `  off  (is disabled at ${mcpJson(home)}:13; \`pi-mcp enable off\` switches it on)`,
+        `  off  (is disabled at ${mcpJson(home)}:26; \`pi-mcp enable off\` switches it on)`,
         "",
       ].join("\n"),
     );

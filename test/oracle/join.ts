@@ -19,7 +19,8 @@ export interface JoinOptions {
 /** Our client at one server, through the product's own transports, with the usual policy and nothing above it. */
 export function join(target: ServerTarget, options: JoinOptions): Promise<McpConnection> {
   const { protocolVersion, handlers, env = process.env, cwd = process.cwd(), auth } = options;
-  const open = (flavor: "usual" | "sse") => createTransport(target, flavor, ORIGINS.mcpjson, { env, cwd }, auth);
+  const open = (flavor: "usual" | "sse") =>
+    createTransport(target, flavor, { name: "peer", policy: ORIGINS.mcpjson }, { env, cwd }, undefined, auth);
   return connect(open, {
     protocolVersion,
     handlers,

@@ -8,10 +8,11 @@ import { configHere } from "./config-file.ts";
 export function openSession(values: OptionValues): McpSession {
   const config = configHere(values);
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
+  const stderr = (server: string, line: string) => console.error(`[${server}] ${line}`);
   // A command is for one server and one moment: those that live with a session are left alone.
   const servers = config.servers.map((server) => ({
     ...server,
     policy: { ...server.policy, lifecycle: "lazy" as const },
   }));
-  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd() });
+  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd(), stderr });
 }

@@ -177,12 +177,31 @@ export class PiHost {
       .filter((server) => changed.has(server.name) && mayHaveDirect(server))
       .map(({ name }) => name);
     for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
-    // The session starts them by itself; what becomes of them is in `/mcp`.
-    const isEager = servers.some(({ name, policy }) => changed.has(name) && startsWithSession(policy));
-    if (isEager) this.#ready(running).catch(() => {});
+    for (const { name, policy } of servers) {
+      if (changed.has(name) && startsWithSession(policy) && !direct.includes(name)) void this.#begin(running, name);
+    }
     if (direct.length === 0) return;
-    const offered = Promise.all([running.firstTurn, ...direct.map((name) => this.#offerTools(running, name))]);
-    running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
+    const starting = new Set(direct);
+    const offers = direct.map((name) => this.#offerTools(running, name).finally(() => starting.delete(name)));
+    const wait = limit(firstTurnWaitMs(process.env)).then(() => this.#tellSlow(running, starting));
+    running.firstTurn = Promise.race([Promise.all([running.firstTurn, ...offers]), wait]);
+  }
+
+  /** The session starts it by itself; a person is told when that fails [S2-20]. */
+  async #begin(running: Running, name: string): Promise<void> {
+    try {
+      const [, session] = await this.#ready(running);
+      await session.listTools(name);
+    } catch (error) {
+      if (this.#running === running) this.#tell(running, describeError(error));
+    }
+  }
+
+  /** What has not started when the first turn goes on without it [S2-21]. */
+  #tellSlow(running: Running, starting: ReadonlySet<string>): void {
+    if (this.#running !== running || starting.size === 0) return;
+    const names = [...starting].map((name) => visible(name)).join(", ");
+    this.#tell(running, `MCP servers still starting: ${names}. Their tools join when they are ready.`, "info");
   }
 
   #withdrawTools(running: Running, server: string): void {
@@ -203,7 +222,25 @@ export class PiHost {
   /** Holds the first turn until declared tools are there, but not for long. */
   async awaitDirectTools(): Promise<void> {
     this.refresh();
-    await this.#running?.firstTurn;
+    const running = this.#running;
+    await running?.firstTurn;
+    if (running && !running.hasUI) await this.#assertRequired(running);
+  }
+
+  /**
+   * A run nobody watches is of no use without the servers that are said to be required: it ends here. No host has another
+   * way for an extension to fail a run.
+   */
+  async #assertRequired(running: Running): Promise<void> {
+    const required = running.config.servers.filter(({ isRequired }) => isRequired);
+    if (required.length === 0) return;
+    const [, session] = await this.#ready(running);
+    const starts = await Promise.allSettled(required.map(({ name }) => session.listTools(name)));
+    const failures = starts.flatMap((start) => (start.status === "rejected" ? [describeError(start.reason)] : []));
+    if (failures.length === 0 || this.#running !== running) return;
+    this.#tell(running, ["This run needs MCP servers that cannot be used:", ...failures].join("\n"));
+    await this.end();
+    process.exit(1);
   }
 
   /** 0.73 takes a tool's failure only from here. */
