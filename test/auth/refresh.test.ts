@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { until } from "../ground/wait.ts";
@@ -192,6 +193,23 @@ describe("several at once", () => {
     expect(await call(here.open())).toBe("echo hi");
     expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
   }, 30_000);
+
+  test("[E134] killed at any moment, a process leaves nobody signed out, and whole files", async () => {
+    const after = async (delayMs: number) => {
+      const here = await expired({ authorization: { rotates: false, tokenDelayMs: 60 } });
+      const { child, ready, ended } = startCaller(here);
+      await ready;
+      child.stdin?.write("go\n");
+      await until("the refresh", () => refreshes(here) === 1 || undefined);
+      await sleep(delayMs);
+      child.kill("SIGKILL");
+      await ended;
+      expect(JSON.parse(readFileSync(fileOf(here), "utf8"))).toHaveProperty("tokens.refreshToken");
+      return call(here.open());
+    };
+    const all = await Promise.all([0, 55, 65, 80].map(after));
+    expect(all).toEqual(["echo hi", "echo hi", "echo hi", "echo hi"]);
+  }, 40_000);
 
   test("[E134] a lock that has been left long ago holds nobody up", async () => {
     const here = await expired();
