@@ -22,8 +22,8 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const policy = readPolicy(reader, ORIGINS[origin], target, limits);
   const exposure = readExposure(reader);
   const tools = readToolFilter(reader);
-  const oauth = readOAuth(reader, entry.fields);
   checkFields(entry.fields, reader);
+  const oauth = readOAuth(reader, entry.fields);
   if (policy.variableForms === "plain") checkLiterals(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");

@@ -31,11 +31,10 @@ export type LimitKind = "start" | "call" | "own";
 export function toServerError(thrown: unknown, context: FailureContext): McpServerError {
   if (thrown instanceof McpServerError) return thrown;
   const { config, redactor, during, unset = [] } = context;
-  const { category, text, isWhole } = explain(thrown, context);
+  const { category, text } = explain(thrown, context);
   const isStart = during === "initialize" && category !== "cancelled";
   const hint = isStart && unset.length > 0 ? `. Not set in the environment: ${unset.join(", ")}` : "";
-  const start = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: `;
-  const said = `${isWhole ? "" : start}${text}${hint}`;
+  const said = `MCP server \`${config.name}\`${isStart ? " failed to initialize" : ""}: ${text}${hint}`;
   const words = isStart ? lastWords(context.diagnostics ?? "", redactor) : "";
   // A log is not quoted: what reads the error may be somebody else than who may read the log.
   const isLogged = config.policy.stderr === "file";
@@ -77,8 +76,6 @@ function mayHaveRun(attempts: number, unanswered: number): string {
 interface Explanation {
   category: ErrorCategory;
   text: string;
-  /** The text is a sentence of its own. */
-  isWhole?: boolean;
 }
 
 function explain(thrown: unknown, { config, during, redactor, limit = "start" }: FailureContext): Explanation {
@@ -128,7 +125,7 @@ function explainUnauthorized(error: TransportError, text: string, config: Server
   const isMore = error.http?.status === 403 || error.cause !== undefined;
   const what = isMore ? `: ${text}` : " requires authentication";
   const login = `Run /mcp-auth login ${config.name} to start the OAuth flow (in a shell: pi-mcp auth login ${config.name}).`;
-  return { category: "needs-auth", text: `Server "${config.name}"${what}. ${login}`, isWhole: true };
+  return { category: "needs-auth", text: `Server "${config.name}"${what}. ${login}` };
 }
 
 function explainTransport(

@@ -24,7 +24,7 @@ describe("without a sign-in", () => {
   test("[S3-32] [S3-50] [S3-65] [S2-61] [C12] a 401 is the state needs-auth, says what to do, and starts nothing", async () => {
     const here = await place();
     const said =
-      'Server "s" requires authentication. Run /mcp-auth login s to start the OAuth flow (in a shell: pi-mcp auth login s).';
+      'MCP server `s` failed to initialize: Server "s" requires authentication. Run /mcp-auth login s to start the OAuth flow (in a shell: pi-mcp auth login s).';
     await expect(here.session.listTools("s")).rejects.toMatchObject({ category: "needs-auth", message: said });
     expect(here.session.status("s")).toMatchObject({ state: "needs-auth", error: said });
     expect(here.authorization.requests).toEqual([]);
