@@ -56,10 +56,6 @@ function reachOfName(host: string): Reach | undefined {
   return bare === "localhost" || bare.endsWith(".localhost") ? "loopback" : undefined;
 }
 
-export function isLoopback(url: URL): boolean {
-  return reachOfName(url.hostname) === "loopback";
-}
-
 /**
  * Which addresses a server may send us to: one on this machine to any but special ones, one of a private network to that
  * and to public ones, a public one to public ones only. (MCP security best practices, server-side request forgery.)

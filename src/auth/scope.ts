@@ -1,5 +1,5 @@
 /** The scopes of a list, each once, in their order; empty ones are none [E283]. */
-export function scopesOf(text: unknown): string[] {
+function scopesOf(text: unknown): string[] {
   const words = Array.isArray(text) ? text.filter((each) => typeof each === "string") : [String(text ?? "")];
   return [...new Set(words.flatMap((word) => word.split(/\s+/)).filter((word) => word !== ""))];
 }

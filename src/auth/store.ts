@@ -54,7 +54,7 @@ export interface Credentials {
 }
 
 /** The folder of a server: by its name, so that others read the same file [S3-24]. */
-export function folderOf(root: string, server: string): string {
+function folderOf(root: string, server: string): string {
   return join(root, `sha256-${createHash("sha256").update(server, "utf8").digest("hex")}`);
 }
 

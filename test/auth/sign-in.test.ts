@@ -1,14 +1,18 @@
+import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { createServer, get } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { runMcpAuthTool } from "../../src/tools/mcp-auth.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { runCli } from "../ground/run-cli.ts";
+import { until } from "../ground/wait.ts";
 import { afterwards, answerOf, browse, call, type Place, place } from "./open.ts";
 
+const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
 const FOLDER = `sha256-${createHash("sha256").update("s").digest("hex")}`;
 
 const fileOf = ({ home }: Place) => join(home.agentDir, "mcp-oauth", FOLDER, "tokens.json");
@@ -285,6 +289,29 @@ describe("the command line", () => {
     const all = runs.map(({ stdout, stderr }) => stdout + stderr).join("\n");
     for (const secret of here.authorization.secrets) expect(all).not.toContain(secret);
   });
+});
+
+test("[S3-40] [E106] `auth login` ends when the browser comes back, or with what is pasted into it", async () => {
+  for (const way of ["browser", "paste"]) {
+    const here = await place();
+    const child = spawn(process.execPath, [CLI, "auth", "login", "s"], { cwd: here.home.cwd, env: here.home.env() });
+    const output = { stdout: "", stderr: "" };
+    for (const name of ["stdout", "stderr"] as const) {
+      child[name].setEncoding("utf8").on("data", (text: string) => {
+        output[name] += text;
+      });
+    }
+    const ended = new Promise<number | null>((resolve) => child.once("close", resolve));
+    const url = await until("the address", () => /^http\S+$/m.exec(output.stdout)?.[0]);
+    if (way === "browser") await browse(url);
+    else {
+      child.stdin.write("http://localhost/callback?code=x&state=wrong\n");
+      await until("the refusal", () => /OAuth state mismatch/.exec(output.stderr) ?? undefined);
+      child.stdin.write(`${await answerOf(url)}\n`);
+    }
+    expect([way, await ended, output.stdout.split("\n").at(-2)]).toEqual([way, 0, "Signed in to MCP server `s`."]);
+    for (const secret of here.authorization.secrets) expect(output.stdout + output.stderr).not.toContain(secret);
+  }
 });
 
 async function freePort(): Promise<number> {
