@@ -44,7 +44,17 @@ const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
   ...["auth", "oauth"],
-  ...["disabled", "enabled", "required", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
+  ...[
+    "disabled",
+    "enabled",
+    "required",
+    "surface",
+    "exposure",
+    "directTools",
+    "includeTools",
+    "excludeTools",
+    "protocolVersion",
+  ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
   ...[

@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
+import { isObject } from "../is-object.ts";
 import { type Field, fieldsOf } from "./entries.ts";
 import { type EntryReader, kindOf } from "./entry-reader.ts";
-import { isObject } from "./is-object.ts";
 import { expandHome } from "./paths.ts";
 import type { OAuthSettings, ServerPolicy } from "./record.ts";
 import { commandOf, isVariableName, replaceVariables } from "./variables.ts";

@@ -158,6 +158,11 @@ export interface ServerPolicy {
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
+  /**
+   * By which tools a model reaches the server where its tools are none of their own: `gateway`: `mcp`; `split`: `mcp_load` and
+   * `mcp_call`; `none`: by those that another server brings along.
+   */
+  readonly surface: "gateway" | "split" | "none";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
 }

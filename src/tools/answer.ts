@@ -17,9 +17,14 @@ export async function callAndPresent(
   target: { readonly server: string; readonly tool: string; readonly args: JsonObject | undefined },
   { signal, onProgress }: ToolCall,
   showImages: boolean,
+  timeoutMs?: number,
 ): Promise<PresentedResult> {
   const { server, tool, args } = target;
-  const options = { ...(signal && { signal }), ...(onProgress && { onProgress }) };
+  const options = {
+    ...(signal && { signal }),
+    ...(onProgress && { onProgress }),
+    ...(timeoutMs !== undefined && { timeoutMs }),
+  };
   const result = await session.callTool(server, tool, args, options);
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
   const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../../is-object.ts";
 import type { JsonDocument } from "../json-file.ts";
 import {
   type ForeignServer,

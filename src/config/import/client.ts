@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { getNodeValue } from "jsonc-parser";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { fieldsOf } from "../entries.ts";
 import type { TimeoutUnit } from "../foreign-entry.ts";
-import { isObject } from "../is-object.ts";
 import type { JsonDocument, JsonNode } from "../json-file.ts";
 import { type UserEnvironment, userConfigDir } from "../paths.ts";
 import type { Dialect } from "../spelling.ts";

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, type Edit, getNodeValue } from "jsonc-parser";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { escaped } from "../consent.ts";
 import { allEntries, assertSound, type EntryEdit, editEntries, findEntries } from "../edit-entries.ts";
-import { isObject } from "../is-object.ts";
 import { decode, type JsonDocument, type JsonNode, parseBytes, parseJson, readBytes } from "../json-file.ts";
 import { lineDiff } from "../line-diff.ts";
 import { maskEntry } from "../mask-entry.ts";

@@ -6,3 +6,4 @@ export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
 export { runMcpTool } from "../../tools/mcp.ts";
 export { askPerson, runMcpAuthTool } from "../../tools/mcp-auth.ts";
+export { runMcpCall, runMcpLoad } from "../../tools/split.ts";

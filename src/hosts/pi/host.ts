@@ -17,6 +17,7 @@ import { describeError } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
+import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
 
@@ -24,6 +25,13 @@ import { PiTools } from "./pi-tools.ts";
 const WATCH_AFTER_MS = 1_000;
 
 type Engine = typeof import("./engine.ts");
+
+/** The tools that reach every server, and the surface that brings each along. */
+const SURFACE_TOOLS = [
+  { tool: MCP_TOOL, surface: "gateway", run: ({ runMcpTool }: Engine) => runMcpTool },
+  { tool: MCP_LOAD_TOOL, surface: "split", run: ({ runMcpLoad }: Engine) => runMcpLoad },
+  { tool: MCP_CALL_TOOL, surface: "split", run: ({ runMcpCall }: Engine) => runMcpCall },
+] as const;
 
 interface Running {
   config: LoadedConfig;
@@ -158,12 +166,15 @@ export class PiHost {
   /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
   #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
     const { servers } = running.config;
-    if (servers.length === 0) this.#tools.withdraw([MCP_TOOL.name]);
-    else if (!this.#tools.isOffered(MCP_TOOL.name)) {
-      this.#tools.offer(MCP_TOOL, async (call) => {
-        const [{ runMcpTool }, session] = await this.engine();
-        return runMcpTool(session, call);
-      });
+    const surfaces = new Set(servers.map(({ policy }) => policy.surface));
+    for (const { tool, surface, run } of SURFACE_TOOLS) {
+      if (!surfaces.has(surface)) this.#tools.withdraw([tool.name]);
+      else if (!this.#tools.isOffered(tool.name)) {
+        this.#tools.offer(tool, async (call) => {
+          const [engine, session] = await this.engine();
+          return run(engine)(session, call);
+        });
+      }
     }
     if (!servers.some(maySignIn)) this.#tools.withdraw([MCP_AUTH_TOOL.name]);
     else if (!this.#tools.isOffered(MCP_AUTH_TOOL.name)) {

@@ -1,0 +1,23 @@
+import type { ServerConfig } from "../config/record.ts";
+import { fieldPlace, unmatchedPatterns } from "../config/tool-filter.ts";
+import { sanitizeLine } from "../content/sanitize.ts";
+import type { ToolDefinition } from "../protocol/types.ts";
+
+/** How many names a notice lists. */
+const NAMES_SHOWN = 5;
+const NAME_CHARS = 60;
+
+/**
+ * What of a server's configuration does not fit the complete list of its tools, of which so many are included: a name that
+ * was misspelt includes nothing, and excludes nothing either.
+ */
+export function filterMisfits(config: ServerConfig, tools: readonly ToolDefinition[], included: number): string[] {
+  const names = tools.map(({ name }) => name);
+  const misfits = unmatchedPatterns(config, names).map(([field, patterns]) => {
+    const shown = patterns.slice(0, NAMES_SHOWN).map((pattern) => JSON.stringify(sanitizeLine(pattern, NAME_CHARS)));
+    const more = patterns.length > NAMES_SHOWN ? ` and ${patterns.length - NAMES_SHOWN} more` : "";
+    return `it has no tool ${shown.join(", ")}${more}, which ${fieldPlace(config, field)} names`;
+  });
+  if (tools.length > 0 && included === 0) misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
+  return misfits;
+}
