@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from "oauth4webapi";
-import type { OAuthSettings } from "../config/record.ts";
+import type { ConfiguredSecret, OAuthSettings } from "../config/record.ts";
 import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
 import { TransportError } from "../transport/transport.ts";
 import { admissionOf, safeUrl } from "./address.ts";
@@ -23,6 +23,8 @@ const MAX_PAUSE_MS = 60_000;
 const REVOCATION_LIMIT_MS = 5_000;
 /** Errors about the refresh token or the client; others are about how it was asked. */
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
+/** Of a session that goes on for weeks, the first ones are over. */
+const MAX_SECRETS = 100;
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -61,12 +63,18 @@ export class ServerAuth implements HttpAuth {
   #signingIn: Promise<void> | undefined;
   #flow: SignIn | undefined;
   #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  #secrets: readonly ConfiguredSecret[] = [];
   /** Scopes that were asked for once more though they had been granted [E118]. */
   readonly #askedAgain = new Set<string>();
 
   constructor(options: ServerAuthOptions) {
     this.#options = options;
     this.#store = openStore(options.root, options.name, options.url);
+  }
+
+  /** All tokens that were in use here; another list when there is another one. */
+  get secrets(): readonly ConfiguredSecret[] {
+    return this.#secrets;
   }
 
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
@@ -82,6 +90,7 @@ export class ServerAuth implements HttpAuth {
     const credentials = this.#store.read();
     const tokens = credentials?.tokens;
     if (!tokens) return {};
+    this.#remember(tokens.accessToken, tokens.refreshToken, credentials.clientInfo?.clientSecret);
     if (tokens.tokenType !== "DPoP") return { authorization: `Bearer ${tokens.accessToken}` };
     const proof = this.#dpopOf(credentials).proof(method, url, tokens.accessToken);
     return { authorization: `DPoP ${tokens.accessToken}`, dpop: proof };
@@ -150,6 +159,13 @@ export class ServerAuth implements HttpAuth {
 
   close(): void {
     this.#flow?.cancel("the session is closed");
+  }
+
+  #remember(...values: (string | undefined)[]): void {
+    const known = new Set(this.#secrets.map(({ value }) => value));
+    const fresh = values.filter((value) => value !== undefined && !known.has(value)) as string[];
+    if (fresh.length === 0) return;
+    this.#secrets = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))].slice(-MAX_SECRETS);
   }
 
   #settled(flow: SignIn): void {

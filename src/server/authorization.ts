@@ -3,11 +3,11 @@ import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ServerAuth, SignInStatus } from "../auth/server-auth.ts";
 import type { SignIn } from "../auth/sign-in.ts";
-import { tokenFile } from "../auth/store.ts";
+import { openStore, tokenFile } from "../auth/store.ts";
 import { hasOwnAuthorization, maySignIn } from "../config/may-sign-in.ts";
 import { expandOAuth } from "../config/oauth.ts";
 import { agentDir, expandHome } from "../config/paths.ts";
-import type { HttpTarget, OAuthSettings, ServerConfig, ServerTarget } from "../config/record.ts";
+import type { ConfiguredSecret, HttpTarget, OAuthSettings, ServerConfig, ServerTarget } from "../config/record.ts";
 import { McpServerError } from "../error.ts";
 import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
 
@@ -23,6 +23,7 @@ export class Authorization {
   readonly #env: NodeJS.ProcessEnv;
   readonly #openUnasked: ((url: string) => Promise<void>) | undefined;
   #config: ServerConfig;
+  #made: ServerAuth | undefined;
   #auth: { readonly key: string; readonly loaded: Promise<ServerAuth> } | undefined;
 
   constructor(config: ServerConfig, env: NodeJS.ProcessEnv, openUnasked?: (url: string) => Promise<void>) {
@@ -43,6 +44,11 @@ export class Authorization {
       headers: async (request: AuthorizedRequest) => (await this.#ifThere(target))?.headers(request) ?? {},
       refused: async (refusal: AuthRefusal) => (await this.#load(target)).refused(refusal),
     };
+  }
+
+  /** Tokens that must never be shown; the same list as long as there is no other. */
+  get secrets(): readonly ConfiguredSecret[] | undefined {
+    return this.#made?.secrets;
   }
 
   /** Renews credentials that are over, before the clock of a start runs. */
@@ -101,12 +107,23 @@ export class Authorization {
   async #make({ url, headers, ca }: HttpTarget, settings: OAuthSettings): Promise<ServerAuth> {
     const { ServerAuth } = await import("../auth/server-auth.ts");
     const options = { name: this.#name, url, headers, ca, settings, env: this.#env, root: this.#root() };
-    return new ServerAuth({ ...options, openUnasked: this.#openUnasked });
+    this.#made = new ServerAuth({ ...options, openUnasked: this.#openUnasked });
+    return this.#made;
   }
 
   #root(): string {
-    const home = this.#env.HOME || this.#env.USERPROFILE || homedir();
-    const named = this.#env[FOLDER_VARIABLE]?.trim();
-    return named ? resolve(expandHome(named, home)) : join(agentDir({ env: this.#env, home }), "mcp-oauth");
+    return credentialsFolder(this.#env);
   }
+}
+
+function credentialsFolder(env: NodeJS.ProcessEnv): string {
+  const home = env.HOME || env.USERPROFILE || homedir();
+  const named = env[FOLDER_VARIABLE]?.trim();
+  return named ? resolve(expandHome(named, home)) : join(agentDir({ env, home }), "mcp-oauth");
+}
+
+/** Forgets the credentials of a server that is configured nowhere any more [E127]. Whether there were any. */
+export async function forgetCredentials(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
+  const root = credentialsFolder(env);
+  return existsSync(tokenFile(root, name)) && openStore(root, name, "").clear();
 }

@@ -1,5 +1,4 @@
-import type { ServerConfig } from "../config/record.ts";
-import { createRedactor } from "../content/redact.ts";
+import type { ConfiguredSecret, ServerConfig } from "../config/record.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
@@ -7,8 +6,11 @@ import { CLIENT_INFO } from "../version.ts";
 import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
+import { growingRedactor } from "./growing-redactor.ts";
 import { Live } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
+
+const NONE: readonly ConfiguredSecret[] = [];
 
 /** What there is around a server, and its sign-in. */
 export interface AuthorizedSurroundings extends Surroundings {
@@ -31,12 +33,13 @@ export async function openLive(
 ): Promise<Live> {
   const { handlers, knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
-  const redact = {
-    errors: createRedactor(secrets, "patterns"),
-    results: createRedactor(secrets, config.policy.redactResults),
-    listings: createRedactor(secrets, "values"),
-  };
   const { authorization } = surroundings;
+  const tokens = () => authorization?.secrets ?? NONE;
+  const redact = {
+    errors: growingRedactor(secrets, "patterns", tokens),
+    results: growingRedactor(secrets, config.policy.redactResults, tokens),
+    listings: growingRedactor(secrets, "values", tokens),
+  };
   await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;

@@ -158,6 +158,15 @@ describe("a token that is over", () => {
   });
 });
 
+test("a server that tells its token tells it nobody, neither before a refresh nor after", async () => {
+  const here = await place();
+  await here.signIn();
+  const session = here.open();
+  expect(await call(session, "who am I")).toBe("echo Bearer [REDACTED]");
+  here.server.revoked.add(stored(here).tokens?.accessToken ?? "");
+  expect(await call(session, "who am I")).toBe("echo Bearer [REDACTED]");
+});
+
 describe("several at once", () => {
   test("[E130] calls of one session share one refresh", async () => {
     const here = await expired({ authorization: { tokenDelayMs: 100 } });

@@ -291,6 +291,13 @@ describe("the command line", () => {
   });
 });
 
+test("[E127] a server that is removed is not signed in to any more", async () => {
+  const here = await place();
+  await here.signIn();
+  const { code, stderr } = await runCli(process.execPath, here.home, "remove", "s");
+  expect([code, stderr, existsSync(fileOf(here))]).toEqual([0, "pi-mcp: its sign-in was forgotten, too.\n", false]);
+});
+
 test("[S3-40] [E106] `auth login` ends when the browser comes back, or with what is pasted into it", async () => {
   for (const way of ["browser", "paste"]) {
     const here = await place();

@@ -315,7 +315,10 @@ export interface ProtectedOptions {
   path?: string;
 }
 
-/** An MCP server (2025-11-25) whose tool `echo` can be called by those who are signed in. */
+/**
+ * An MCP server (2025-11-25) whose tool `echo` can be called by those who are signed in. Asked "who am I" it tells what it
+ * was shown.
+ */
 export interface ProtectedServer {
   readonly url: string;
   readonly origin: string;
@@ -379,12 +382,12 @@ export async function protectedServer(options: ProtectedOptions): Promise<Protec
       });
     }
     if (message.id === undefined) return send(response, { status: 202, body: "" });
-    const result = resultOf(message.method, message.params?.arguments?.text);
+    const result = resultOf(message.method, message.params?.arguments?.text, authorization);
     const body = result ? { result } : { error: { code: -32601, message: "no such method" } };
     send(response, { body: { jsonrpc: "2.0", id: message.id, ...body } });
   }
 
-  function resultOf(method: string, text = ""): object | undefined {
+  function resultOf(method: string, text = "", authorization = ""): object | undefined {
     if (method === "initialize") {
       return {
         protocolVersion: "2025-11-25",
@@ -395,7 +398,7 @@ export async function protectedServer(options: ProtectedOptions): Promise<Protec
     if (method === "tools/list") return { tools: [{ name: "echo", inputSchema: { type: "object" } }] };
     if (method !== "tools/call") return undefined;
     calls.push(text);
-    return { content: [{ type: "text", text: `echo ${text}` }] };
+    return { content: [{ type: "text", text: `echo ${text === "who am I" ? authorization : text}` }] };
   }
 
   return { url, origin, options, requests, paths, calls, revoked, close };
