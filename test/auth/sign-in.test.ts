@@ -6,7 +6,10 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { loadConfig } from "../../src/config/load.ts";
+import { createSession } from "../../src/session/create-session.ts";
 import { runMcpAuthTool } from "../../src/tools/mcp-auth.ts";
+import { runMcpLoad } from "../../src/tools/split.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { runCli } from "../ground/run-cli.ts";
 import { until } from "../ground/wait.ts";
@@ -25,7 +28,7 @@ const tool = async (here: Place, args: object) => {
 };
 
 describe("without a sign-in", () => {
-  test("[S3-32] [S3-50] [S3-65] [S2-61] [C12] a 401 is the state needs-auth, says what to do, and starts nothing", async () => {
+  test("[S3-32] [S3-65] a 401 is the state needs-auth, says what to do, and starts nothing", async () => {
     const here = await place();
     const said =
       'MCP server `s` failed to initialize: Server "s" requires authentication. Run /mcp-auth login s to start the OAuth flow (in a shell: pi-mcp auth login s).';
@@ -34,6 +37,31 @@ describe("without a sign-in", () => {
     expect(here.authorization.requests).toEqual([]);
     expect(here.server.paths.every((path) => path === "/mcp")).toBe(true);
     expect(existsSync(join(here.home.agentDir, "mcp-oauth"))).toBe(false);
+  });
+
+  test("[S3-50] mcp_load says so, starts nothing and opens nothing", async () => {
+    const here = await place();
+    const { content, isError, details } = await runMcpLoad(here.session, { args: { server: "s" } });
+    expect([isError, details.category]).toEqual([true, "needs-auth"]);
+    expect(JSON.stringify(content)).toContain("Run /mcp-auth login s to start the OAuth flow");
+    expect(here.session.status("s").state).toBe("needs-auth");
+    expect(here.authorization.requests).toEqual([]);
+  });
+
+  test("[S2-61] for a server that an editor hands over it is the same, and it can be signed in to", async () => {
+    const here = await place();
+    here.home.write({ mcp: {} });
+    const list = [{ type: "http", name: "s", url: here.server.url, headers: [] }];
+    const env = { ...here.home.env(), PI_ACP_MCP_SERVERS: JSON.stringify(list) };
+    const session = createSession(loadConfig({ env, home: here.home.home }), { env, cwd: here.home.cwd });
+    afterwards(session, () => session.close());
+    await needsAuth(session.listTools("s"));
+    expect([session.status("s").state, session.config("s").origin]).toEqual(["needs-auth", "acp"]);
+    expect([here.authorization.requests, existsSync(join(here.home.agentDir, "mcp-oauth"))]).toEqual([[], false]);
+    const flow = await session.signIn("s").start();
+    await browse(flow.url);
+    await flow.done;
+    expect(await call(session)).toBe("echo hi");
   });
 
   test.each([
