@@ -1,8 +1,7 @@
-import { homedir } from "node:os";
 import { isObject } from "../is-object.ts";
 import { type Field, fieldsOf } from "./entries.ts";
 import { type EntryReader, kindOf } from "./entry-reader.ts";
-import { expandHome } from "./paths.ts";
+import { expandHome, personOf } from "./paths.ts";
 import type { OAuthSettings, ServerPolicy } from "./record.ts";
 import { commandOf, isVariableName, replaceVariables } from "./variables.ts";
 
@@ -138,7 +137,7 @@ export function expandOAuth(
   const values = Object.entries(settings).map(([name, value]: [string, unknown]): [string, unknown] => {
     if (typeof value === "string") {
       const expanded = expand(value);
-      const home = env.HOME || env.USERPROFILE || homedir();
+      const { home } = personOf(env);
       return [name, PATHS.has(name) && value.startsWith("~") ? expandHome(expanded, home) : expanded];
     }
     if (!isObject(value)) return [name, value];

@@ -1,12 +1,11 @@
 import { existsSync } from "node:fs";
-import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import type { ServerAuth, SignInStatus } from "../auth/server-auth.ts";
 import type { SignIn } from "../auth/sign-in.ts";
 import { openStore, tokenFile } from "../auth/store.ts";
 import { hasOwnAuthorization, maySignIn } from "../config/may-sign-in.ts";
 import { expandOAuth } from "../config/oauth.ts";
-import { agentDir, expandHome } from "../config/paths.ts";
+import { agentDir, expandHome, personOf } from "../config/paths.ts";
 import type { ConfiguredSecret, HttpTarget, OAuthSettings, ServerConfig, ServerTarget } from "../config/record.ts";
 import { McpServerError } from "../error.ts";
 import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
@@ -117,7 +116,7 @@ export class Authorization {
 }
 
 function credentialsFolder(env: NodeJS.ProcessEnv): string {
-  const home = env.HOME || env.USERPROFILE || homedir();
+  const { home } = personOf(env);
   const named = env[FOLDER_VARIABLE]?.trim();
   return named ? resolve(expandHome(named, home)) : join(agentDir({ env, home }), "mcp-oauth");
 }
