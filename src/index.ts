@@ -8,6 +8,9 @@
  * });
  * const result = await session.callTool("files", "read_text_file", { path: "notes.md" });
  */
+export type { ServerFacts } from "./catalog/search/fields.ts";
+export { createToolIndex, type FoundTool, type SearchOptions, type ToolIndex } from "./catalog/search/tool-index.ts";
+export { type SignatureOptions, toolSignature } from "./catalog/signature.ts";
 export { type AcpOptions, readAcpServers } from "./config/acp.ts";
 export { type ConfigChanges, changesBetween } from "./config/changes.ts";
 export { describeUntrustedFile } from "./config/consent.ts";

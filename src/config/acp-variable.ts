@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import { readAcpServers } from "./acp.ts";
-import { isObject } from "./is-object.ts";
 import type { LoadedConfig } from "./record.ts";
 
 /** The variable in which an adapter between an editor and the agent hands the editor's servers over. */

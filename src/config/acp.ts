@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
-import { isObject } from "./is-object.ts";
 import { quote } from "./problems.ts";
 import type { ConfigProblem, FieldSource, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
 import { transportOf } from "./target.ts";

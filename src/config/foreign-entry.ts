@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject } from "./is-object.ts";
 import { KNOWN_FIELDS } from "./known-fields.ts";
 import { type Dialect, type Note, spell } from "./spelling.ts";
 import { isVariableName } from "./variables.ts";

@@ -43,7 +43,17 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
-  ...["disabled", "enabled", "exposure", "directTools", "includeTools", "excludeTools", "protocolVersion"],
+  ...[
+    "disabled",
+    "enabled",
+    "required",
+    "surface",
+    "exposure",
+    "directTools",
+    "includeTools",
+    "excludeTools",
+    "protocolVersion",
+  ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
   ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
   ...[
@@ -90,7 +100,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ...["trust", "tcp", "authProviderType", "targetAudience", "targetServiceAccount", "extension"],
   // Codex
   ["env_vars", 'put the variables under "env", or leave "inheritEnv" as it is'],
-  ...["startup_timeout_ms", "required", "scopes", "supports_parallel_tool_calls"],
+  ...["startup_timeout_ms", "scopes", "supports_parallel_tool_calls"],
   ...["tools", "default_tools_approval_mode", "experimental_environment", "oauth_resource"],
   // Grok
   ...["oauth_client_id", "oauth_client_secret_env_var", "oauth_scopes", "tool_timeouts", "expose_image_base64"],

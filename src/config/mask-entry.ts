@@ -1,7 +1,7 @@
 import { getNodeValue } from "jsonc-parser";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import { isReference, MASK, maskArg, maskUrl, maskValues } from "./display.ts";
-import { isObject } from "./is-object.ts";
 import type { JsonNode } from "./json-file.ts";
 import { looksSecret, mapAddresses } from "./secrets.ts";
 import { holdsVariable } from "./variables.ts";

@@ -32,6 +32,7 @@ it("each origin has the defaults of its dialect", () => {
       resultLimit: { maxBytes: 32_768, maxLines: 2000 },
       listLimit: { maxItems: 512, maxPages: 32 },
       redactResults: "patterns",
+      surface: "gateway",
       showTarget: true,
     },
     mcpjson: {
@@ -63,6 +64,7 @@ it("each origin has the defaults of its dialect", () => {
       resultLimit: { maxBytes: 51_200, maxLines: 2000 },
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
+      surface: "gateway",
       showTarget: true,
     },
     acp: {
@@ -94,6 +96,7 @@ it("each origin has the defaults of its dialect", () => {
       resultLimit: { maxBytes: 51_200, maxLines: 2000 },
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
+      surface: "gateway",
       showTarget: false,
     },
   });

@@ -81,6 +81,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     listLimit: SETTINGS_LIST,
     redactResults: "patterns",
     offersRoots: false,
+    surface: "gateway",
     showTarget: true,
   },
   mcpjson: {
@@ -105,6 +106,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     listLimit: LIST,
     redactResults: "values",
     offersRoots: true,
+    surface: "gateway",
     showTarget: true,
   },
   acp: {
@@ -129,6 +131,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     listLimit: LIST,
     redactResults: "values",
     offersRoots: false,
+    surface: "gateway",
     showTarget: false,
   },
 };

@@ -71,6 +71,7 @@ export function readPolicy(
     replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
+    surface: oneOf(reader, "surface", ["gateway", "split", "none"]) ?? defaults.surface,
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     resolveNpx: reader.boolean("resolveNpx") ?? defaults.resolveNpx,
     stderr: stderr(reader) ?? defaults.stderr,

@@ -158,6 +158,11 @@ export interface ServerPolicy {
   readonly redactResults: "patterns" | "values";
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
+  /**
+   * By which tools a model reaches the server where its tools are none of their own: `gateway`: `mcp`; `split`: `mcp_load` and
+   * `mcp_call`; `none`: by those that another server brings along.
+   */
+  readonly surface: "gateway" | "split" | "none";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
 }
@@ -181,6 +186,8 @@ export interface ServerConfig {
   readonly exposure: "gateway" | "direct";
   /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** A run without a person in front of it ends with an error when this server cannot be used. */
+  readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
   /**

@@ -26,6 +26,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
   reader.boolean("enabled");
+  const isRequired = reader.boolean("required");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
   const { start, call } = limits;
@@ -37,6 +38,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     target,
     policy,
     ...exposure,
+    ...(isRequired && { isRequired }),
     ...(tools && { tools }),
     fields,
     ...((start || call) && { limitFields }),

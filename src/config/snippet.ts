@@ -1,7 +1,7 @@
 import { getNodeValue } from "jsonc-parser";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import { ADDRESS_FIELDS, readForeignEntry } from "./foreign-entry.ts";
-import { isObject } from "./is-object.ts";
 import { parseJson } from "./json-file.ts";
 import type { ConfigProblem } from "./record.ts";
 import type { Dialect } from "./spelling.ts";

@@ -104,3 +104,9 @@ function matches(pattern: string, name: string): boolean {
   }
   return name.length - at >= end.length && name.endsWith(end);
 }
+
+/** Where a field of a filter stands, for a message. Direct tools that no file names are named by the variable. */
+export function fieldPlace({ fields }: Pick<ServerConfig, "fields">, field: string): string {
+  const place = fields[field];
+  return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
+}

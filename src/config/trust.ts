@@ -11,6 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isObject } from "../is-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
 import { formatProblem } from "./problems.ts";
@@ -120,10 +121,10 @@ function storeOf(text: string): TrustStore | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(value) || value.version !== VERSION || !isRecord(value.files)) return undefined;
+  if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return undefined;
   const store = new Map<string, ReadonlyMap<string, Decision>>();
   for (const [file, contents] of Object.entries(value.files)) {
-    if (!isRecord(contents)) return undefined;
+    if (!isObject(contents)) return undefined;
     const decisions = Object.entries(contents);
     if (!decisions.every(isDecision)) return undefined;
     store.set(file, new Map(decisions));
@@ -133,10 +134,6 @@ function storeOf(text: string): TrustStore | undefined {
 
 function isDecision(entry: [string, unknown]): entry is [string, Decision] {
   return /^[0-9a-f]{64}$/.test(entry[0]) && (entry[1] === "allow" || entry[1] === "deny");
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /**

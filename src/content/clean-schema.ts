@@ -1,5 +1,5 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { isObject } from "./json.ts";
 import { sanitizeText } from "./sanitize.ts";
 
 /** Words for whoever reads a schema. Everything else in it is for calls. */

@@ -1,9 +1,3 @@
-import type { JsonObject } from "../protocol/types.ts";
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /** A value as JSON on several lines, for reading. */
 export function prettyJson(value: unknown): string {
   try {

@@ -1,6 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
 import { decodeBase64 } from "./bytes.ts";
-import { isObject } from "./json.ts";
 import type { Redactor } from "./redact.ts";
 
 /** MCP's own names for the members of a result and its blocks. They give nothing away, and a result cannot do without. */

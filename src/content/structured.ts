@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
-import { isObject } from "./json.ts";
+import { isObject } from "../is-object.ts";
 
 /**
  * Whether the text blocks of a result already say what its structured content says, compared as JSON: then showing both

@@ -1,4 +1,5 @@
-import { isObject, stringOf } from "./decode/fields.ts";
+import { isObject } from "../is-object.ts";
+import { stringOf } from "./decode/fields.ts";
 import { elicit } from "./elicitation.ts";
 import type { ClientHandlers } from "./handlers.ts";
 import type { JsonObject } from "./types.ts";

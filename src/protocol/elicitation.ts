@@ -1,4 +1,5 @@
-import { isObject, stringOf } from "./decode/fields.ts";
+import { isObject } from "../is-object.ts";
+import { stringOf } from "./decode/fields.ts";
 import type { ClientHandlers, Elicitation } from "./handlers.ts";
 import type { JsonObject } from "./types.ts";
 

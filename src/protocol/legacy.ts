@@ -1,8 +1,8 @@
+import { isObject } from "../is-object.ts";
 import { TransportError } from "../transport/transport.ts";
 import { LEGACY_VERSIONS } from "../version.ts";
 import { capabilitiesOf } from "./client-side.ts";
 import type { ConnectOptions } from "./connection.ts";
-import { isObject } from "./decode/fields.ts";
 import { decodeInitializeResult, type InitializeResult } from "./decode/initialize-result.ts";
 import { CODE, ProtocolError, RpcError } from "./errors.ts";
 import type { Exchange, ExchangeRequest } from "./exchange.ts";

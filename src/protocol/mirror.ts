@@ -1,4 +1,4 @@
-import { isObject } from "./decode/fields.ts";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "./types.ts";
 
 /** Which arguments of a tool are repeated as headers: `Mcp-Param-<header>` from the property at `path`. */

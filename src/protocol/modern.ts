@@ -1,7 +1,8 @@
+import { isObject } from "../is-object.ts";
 import { MODERN_VERSIONS } from "../version.ts";
 import { answerServer, capabilitiesOf } from "./client-side.ts";
 import type { ConnectOptions } from "./connection.ts";
-import { isObject, stringOf } from "./decode/fields.ts";
+import { stringOf } from "./decode/fields.ts";
 import { decodeServerInfo } from "./decode/server-info.ts";
 import { CODE, ProtocolError, RpcError } from "./errors.ts";
 import type { Exchange, ExchangeRequest } from "./exchange.ts";

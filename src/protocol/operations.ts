@@ -1,8 +1,8 @@
+import { isObject } from "../is-object.ts";
 import { announcedLists, type ChangingList } from "./client-side.ts";
 import type { ConnectionRequest, Listing, ListLimit, McpConnection } from "./connection.ts";
 import { decodeCallResult } from "./decode/call-result.ts";
 import { decodeCompletion } from "./decode/completion.ts";
-import { isObject } from "./decode/fields.ts";
 import { decodePrompt, decodePromptResult } from "./decode/prompt.ts";
 import { decodeContents, decodeResource, decodeResourceTemplate } from "./decode/resource.ts";
 import { decodeTool } from "./decode/tool.ts";

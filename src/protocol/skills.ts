@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { isObject, stringOf } from "./decode/fields.ts";
+import { isObject } from "../is-object.ts";
+import { stringOf } from "./decode/fields.ts";
 import { decodeContents } from "./decode/resource.ts";
 import { ProtocolError } from "./errors.ts";
 import type { ExchangeRequest } from "./exchange.ts";

@@ -1,6 +1,6 @@
+import { isObject } from "../is-object.ts";
 import { TransportError } from "../transport/transport.ts";
 import type { ChangingList } from "./client-side.ts";
-import { isObject } from "./decode/fields.ts";
 import { RequestCancelled } from "./errors.ts";
 import { PASSING } from "./retry.ts";
 import type { JsonObject } from "./types.ts";

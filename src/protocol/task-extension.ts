@@ -1,4 +1,5 @@
-import { isObject, stringOf } from "./decode/fields.ts";
+import { isObject } from "../is-object.ts";
+import { stringOf } from "./decode/fields.ts";
 import { ProtocolError, RequestCancelled, RequestTimeout, RpcError } from "./errors.ts";
 import type { ExchangeRequest } from "./exchange.ts";
 import { type Pause, TaskWatch } from "./task-watch.ts";

@@ -3,10 +3,11 @@ import { McpServerError, messageOf } from "../error.ts";
 import type { Era } from "../protocol/connection.ts";
 import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
-import { pause, untilAborted } from "../protocol/pause.ts";
+import { untilAborted } from "../protocol/pause.ts";
 import { TransportError } from "../transport/transport.ts";
 import { cancelled, toServerError } from "./failure.ts";
 import type { Live } from "./live.ts";
+import { Lives } from "./lives.ts";
 import { openLive } from "./open-live.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { isGone } from "./replay.ts";
@@ -59,13 +60,10 @@ export class Link {
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
-  /** All connections that have not ended yet, also those that are left to their last requests. */
-  readonly #lives = new Set<Live>();
+  readonly #lives: Lives;
   readonly #closing = new AbortController();
   /** Set when it takes no more requests. */
   #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
-  /** Connections on their way out, which `close` and the next start wait for. */
-  #ending: Promise<unknown>;
 
   /** `predecessor`: the end of another link to this server, for which the first start waits. */
   constructor(
@@ -77,7 +75,7 @@ export class Link {
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
-    this.#ending = predecessor;
+    this.#lives = new Lives(predecessor);
     const { retry, idleTimeoutMs, healthCheckMs } = config.policy;
     this.#limit = new StartLimit(retry.reconnectsInARow);
     const minutes = idleTimeoutMs / MINUTE_MS;
@@ -131,8 +129,8 @@ export class Link {
     this.#over = { reason, isReplaced: false };
     this.#closing.abort();
     await this.#disconnect(reason);
-    for (const live of this.#lives) this.#end(live);
-    await this.#ending;
+    this.#lives.endAll("all");
+    await this.#lives.ended();
   }
 
   /**
@@ -145,21 +143,15 @@ export class Link {
     this.#over = { reason, isReplaced: true };
     this.#closing.abort();
     const idle = this.#giveUp(reason);
-    return { idle, gone: idle.then(() => this.#drained()) };
+    return { idle, gone: idle.then(() => this.#lives.drained()) };
   }
 
   async #giveUp(reason: string): Promise<void> {
     await this.#abortStart(reason);
     const live = this.#present();
     if (live) this.#leave(live, reason);
-    for (const each of this.#lives) if (!each.isUsed) this.#end(each);
-    await this.#ending;
-  }
-
-  /** Whoever makes the last request on a connection ends it. */
-  async #drained(): Promise<void> {
-    await Promise.all([...this.#lives].map((live) => live.unused()));
-    await this.#ending;
+    this.#lives.endAll("unused");
+    await this.#lives.ended();
   }
 
   /** A connection that was closed from here says no more than that: the reason is known here. */
@@ -229,7 +221,7 @@ export class Link {
         await live.transport.rest();
       }
       // A request may have gone on in its session meanwhile, and whoever makes the last one ends it.
-      if (!this.#holds(live) && !live.isUsed) this.#end(live);
+      if (!this.#holds(live) && !live.isUsed) this.#lives.end(live);
     } finally {
       this.#checking = false;
     }
@@ -259,7 +251,7 @@ export class Link {
   }
 
   async #connect(signal: AbortSignal): Promise<Live> {
-    await this.#makeRoom(signal);
+    await this.#lives.makeRoom(this.#config.policy.startTimeoutMs, signal);
     if (signal.aborted) throw cancelled(this.#config);
     const live = await openLive(this.#config, this.#surroundings, {
       handlers: this.#handlers,
@@ -270,22 +262,6 @@ export class Link {
     this.#era = live.connection.era;
     this.#lives.add(live);
     return live;
-  }
-
-  /**
-   * Never two processes of one server: an old one may take its time to end, and finish what is under way on it, though not
-   * longer than a start may take.
-   */
-  async #makeRoom(signal: AbortSignal): Promise<void> {
-    const processes = [...this.#lives].filter(({ transport }) => transport.pid !== undefined);
-    if (processes.length > 0) {
-      const over = new AbortController();
-      const limit = pause(this.#config.policy.startTimeoutMs, AbortSignal.any([signal, over.signal])).catch(() => {});
-      await Promise.race([limit, Promise.all(processes.map((live) => live.unused()))]);
-      over.abort();
-      for (const live of processes) this.#end(live);
-    }
-    await this.#ending;
   }
 
   /** A call was answered on it: the server is of use. */
@@ -302,7 +278,7 @@ export class Link {
     this.#watch.used();
     if (failure && this.live === live) this.#note(live, failure);
     const isHeld = this.#holds(live);
-    if (!live.isUsed && !isHeld) this.#end(live);
+    if (!live.isUsed && !isHeld) this.#lives.end(live);
     return isHeld;
   }
 
@@ -353,19 +329,14 @@ export class Link {
   /** The connection is over, and with it every request on it. */
   #stop(live: Live, reason: string): void {
     this.#leave(live, reason);
-    this.#end(live);
-  }
-
-  #end(live: Live): void {
-    if (!this.#lives.delete(live)) return;
-    this.#ending = Promise.all([this.#ending, live.connection.close()]);
+    this.#lives.end(live);
   }
 
   async #disconnect(reason: string): Promise<void> {
     await this.#abortStart(reason);
     const live = this.#present();
     if (live) this.#stop(live, reason);
-    await this.#ending;
+    await this.#lives.ended();
   }
 
   /** It may become ready in the same moment, so whoever calls this looks at the phase afterwards. */

@@ -2,6 +2,7 @@ import type { ChildProcess } from "node:child_process";
 import { endTree, type Grace, spawnTree } from "../transport/process-tree.ts";
 import { TailBuffer } from "../transport/tail-buffer.ts";
 import { splitWords } from "./command-line.ts";
+import { MARK_VARIABLE, orphanRecord } from "./orphans.ts";
 
 /** As pi gives them. */
 const LIMIT_MS = 10_000;
@@ -77,7 +78,8 @@ async function run(program: Program, options: CommandOptions): Promise<string | 
   if (signal.aborted) throw new CommandFailure("cancelled", "was cancelled");
   let child: ChildProcess;
   try {
-    child = spawnTree({ ...program, env, cwd });
+    const record = orphanRecord(env);
+    child = spawnTree({ ...program, env: { ...env, [MARK_VARIABLE]: record.mark }, cwd, record });
   } catch (error) {
     throw startFailure(error);
   }

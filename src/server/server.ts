@@ -1,32 +1,28 @@
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
-import { excludedBy, isIncluded, unmatchedPatterns } from "../config/tool-filter.ts";
+import { isIncluded } from "../config/tool-filter.ts";
 import type { Redactor } from "../content/redact.ts";
 import { redactResult } from "../content/redact-result.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
-import { McpServerError, messageOf } from "../error.ts";
+import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import { filterMisfits } from "./filter-misfits.ts";
 import { handlersFor } from "./handlers.ts";
 import { Link } from "./link.ts";
 import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
+import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
 
-/** How many tool names an error lists. */
-const NAMES_SHOWN = 40;
 /** A server that is odd in more ways than this is odd. */
 const MAX_NOTICES = 20;
 const NOTICE_CHARS = 400;
 const PROGRESS_CHARS = 200;
-/** How many names a notice lists. */
-const MAX_MISFITS = 5;
 /** Of a name or a version. */
 const FACT_CHARS = 100;
-/** An answer that says there is no such tool says it at once. */
-const REFUSAL_CHARS = 1_000;
 /** For the list that is asked for only to word an error better: the error is there already. */
 const REFUSAL_LIST_MS = 5_000;
 
@@ -141,12 +137,10 @@ export class Server {
     await this.#mustHave(tool, signal);
     try {
       const result = await this.#call(tool, args, request);
-      if (result.isError && soundsUnknown(textOf(result))) await this.#refuseUnlisted(tool, signal);
+      if (soundsUnknownIn(result)) await this.#refuseUnlisted(tool, signal);
       return result;
     } catch (error) {
-      const isRefusal =
-        error instanceof McpServerError && ["unknown-tool", "validation", "other"].includes(error.category);
-      if (isRefusal && soundsUnknown(error.message)) await this.#refuseUnlisted(tool, signal);
+      if (soundsUnknown(error)) await this.#refuseUnlisted(tool, signal);
       throw error;
     }
   }
@@ -232,7 +226,7 @@ export class Server {
     for (const notice of listing.notices) this.#notice(live.redact.listings.text(notice));
     const included = listing.items.filter(({ name }) => isIncluded(this.config, name));
     const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
-    if (listing.complete) this.#misfits = this.#findMisfits(listing.items, tools.length);
+    if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, tools.length));
     this.#listed = { live, tools, complete: listing.complete };
     for (const { name, annotations } of tools) {
       if (annotations.destructiveHint) this.#destructive.add(name);
@@ -242,18 +236,9 @@ export class Server {
     return tools;
   }
 
-  /** A name that was misspelt includes nothing, and excludes nothing either. */
-  #findMisfits(tools: readonly ToolDefinition[], included: number): string[] {
-    const names = tools.map(({ name }) => name);
-    const misfits = unmatchedPatterns(this.config, names).map(([field, patterns]) => {
-      const shown = patterns.slice(0, MAX_MISFITS).map((pattern) => JSON.stringify(sanitizeLine(pattern, 60)));
-      const more = patterns.length > MAX_MISFITS ? ` and ${patterns.length - MAX_MISFITS} more` : "";
-      return `it has no tool ${shown.join(", ")}${more}, which ${placeOf(this.config, field)} names`;
-    });
-    if (tools.length > 0 && included === 0)
-      misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
+  #noteMisfits(misfits: readonly string[]): void {
     for (const text of misfits) if (!this.#misfits.includes(text)) this.#port.notice?.(this.config.name, text);
-    return misfits;
+    this.#misfits = misfits;
   }
 
   /** The server says its tools have changed. When they cannot be listed now, the last list stays [E185]. */
@@ -264,21 +249,17 @@ export class Server {
   }
 
   /**
-   * A tool that the configuration leaves out is none, which needs no asking. A name that is not among the known tools is
-   * answered here, with the names there are; but the list may be older than the tool, so it is read once more first.
+   * A name that is not among the known tools is answered here, with the names there are; but the list may be older than the
+   * tool, so it is read once more first.
    */
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
-    if (!isIncluded(this.config, tool)) {
-      const place = placeOf(this.config, excludedBy(this.config, tool));
-      const text = `its tool \`${sanitizeLine(tool, 100)}\` is left out by the configuration, ${place}`;
-      throw new McpServerError(this.config.name, "unknown-tool", `MCP server \`${this.config.name}\`: ${text}`);
-    }
+    assertIncluded(this.config, tool);
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
     const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
     if (isKnown()) return;
     await this.listTools({ signal });
     if (isKnown()) return;
-    throw this.#unknownTool(tool);
+    throw notListed(this.config, tool, this.#listed?.tools ?? []);
   }
 
   /**
@@ -288,16 +269,8 @@ export class Server {
   async #refuseUnlisted(tool: string, signal: AbortSignal | undefined): Promise<void> {
     const timeoutMs = Math.min(REFUSAL_LIST_MS, this.config.policy.startTimeoutMs);
     if (!this.#isCurrent()) await this.listTools({ signal, timeoutMs }).catch(() => {});
-    if (this.#isCurrent() && this.#listed?.complete && this.knownTool(tool) === undefined)
-      throw this.#unknownTool(tool);
-  }
-
-  #unknownTool(tool: string): McpServerError {
-    const tools = this.#listed?.tools ?? [];
-    const names = tools.slice(0, NAMES_SHOWN).map(({ name }) => sanitizeLine(name, 100));
-    const more = tools.length > NAMES_SHOWN ? ", …" : "";
-    const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${names.join(", ")}${more})`;
-    return new McpServerError(this.config.name, "unknown-tool", message);
+    if (this.#listed === undefined || !this.#isCurrent() || !this.#listed.complete) return;
+    if (this.knownTool(tool) === undefined) throw notListed(this.config, tool, this.#listed.tools);
   }
 
   /**
@@ -322,9 +295,8 @@ export class Server {
     };
     const found = await perform(this.#link, this.config, { signal, operate });
     if (found === "unclear") await this.listTools({ signal });
-    if (found !== "no") return found === "yes";
-    const message = `MCP server \`${this.config.name}\` has no tool \`${sanitizeLine(tool, 100)}\` (the server was asked for it by name; list its tools to see all)`;
-    throw new McpServerError(this.config.name, "unknown-tool", message);
+    if (found === "no") throw notFound(this.config, tool);
+    return found === "yes";
   }
 
   #isCurrent(): boolean {
@@ -337,27 +309,6 @@ export class Server {
     this.#notices.add(line);
     this.#port.notice?.(this.config.name, line);
   }
-}
-
-/** Direct tools that no file names are named by the variable. */
-function placeOf({ fields }: ServerConfig, field: string): string {
-  const place = fields[field];
-  return place === undefined ? "MCP_DIRECT_TOOLS" : `"${field}" in ${place.file}:${place.line}`;
-}
-
-/** In one of the ways servers say it; a list of tools is asked for before anything follows from it. */
-function soundsUnknown(text: string): boolean {
-  return UNKNOWN_TOOL.some((pattern) => pattern.test(text.slice(0, REFUSAL_CHARS)));
-}
-
-const UNKNOWN_TOOL = [
-  /\b(?:unknown|unrecogni[sz]ed|invalid|no|no such|not a (?:valid|known)) tool\b/i,
-  /\btool\b.*(?:\bnot|n't) (?:be )?(?:found|exist|known|available|registered|recogni[sz]ed|supported)\b/is,
-  /\bmethod not found\b/i,
-];
-
-function textOf({ content }: CallToolResult): string {
-  return content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join("\n");
 }
 
 /** Words are for people; names and schemas are for calls and stay as they are. */

@@ -1,4 +1,4 @@
-import { isObject } from "../content/json.ts";
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 
 /** Arguments that cannot be sent, in words a model can act on. */

@@ -33,19 +33,6 @@ const MANY = {
 };
 
 describe.each(NODES)("pi-mcp import on $name", ({ node }) => {
-  test("without a program it lists what each has, and the command that takes it, and writes nothing", async () => {
-    await using home = await temporaryHome({ files: MANY });
-    const { code, stdout, stderr } = await cli(node, home, "import");
-    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-    const taken = [...stdout.matchAll(/To take them: pi-mcp import (\S+)$/gm)].map(([, id]) => id);
-    expect(taken).toEqual([
-      ...["claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "codex", "gemini", "opencode"],
-      ...["zed", "goose", "cline", "lm-studio", "mcporter", "grok"],
-    ]);
-    expect(stdout).toContain("To take also those of this project: pi-mcp import roo --from-project");
-    expect(existsSync(mcpJson(home))).toBe(false);
-  });
-
   test("--all takes everything that is a person's own, and what was imported loads without a mistake", async () => {
     await using home = await temporaryHome({ files: MANY });
     const { code, stdout, stderr } = await cli(node, home, "import", "--all");
@@ -77,6 +64,22 @@ describe.each(NODES)("pi-mcp import on $name", ({ node }) => {
     expect(await cli(node, home, "import", "cursor")).toMatchObject({ code: 0, stderr: "" });
     expect(server.starts()).toEqual([]);
     expect(await cli(node, home, "call", "fake", "echo")).toMatchObject({ code: 0, stdout: "it works\n" });
+  });
+});
+
+// What takes nothing of Node that could be older.
+describe.each(NODES.slice(0, 1))("pi-mcp import on $name", ({ node }) => {
+  test("without a program it lists what each has, and the command that takes it, and writes nothing", async () => {
+    await using home = await temporaryHome({ files: MANY });
+    const { code, stdout, stderr } = await cli(node, home, "import");
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+    const taken = [...stdout.matchAll(/To take them: pi-mcp import (\S+)$/gm)].map(([, id]) => id);
+    expect(taken).toEqual([
+      ...["claude-code", "claude-desktop", "cursor", "vscode", "windsurf", "codex", "gemini", "opencode"],
+      ...["zed", "goose", "cline", "lm-studio", "mcporter", "grok"],
+    ]);
+    expect(stdout).toContain("To take also those of this project: pi-mcp import roo --from-project");
+    expect(existsSync(mcpJson(home))).toBe(false);
   });
 
   test("--dry-run shows the exact change, secrets masked, and changes nothing", async () => {

@@ -233,7 +233,7 @@ test("each server has the limit for itself, and all end with it", async () => {
   const good = await fakeStdio(home);
   const names = Array.from({ length: 4 }, (_, index) => `silent-${index}`);
   home.write({ settings: { mcpServers: [...names.map((name) => silent.entry(name)), good.entry("fine")] } });
-  const ended = await cli(node, home, "doctor", "--json", "--timeout", "5");
+  const ended = await cli(node, home, "doctor", "--json", "--timeout", "3");
   const { of } = read(ended.stdout);
   expect(ended.code).toBe(6);
   expect(names.map((name) => of(name)?.category)).toEqual(names.map(() => "timeout"));

@@ -6,8 +6,9 @@ import { EXTENSION, HOSTS } from "../ground/run-pi.ts";
 import { scriptedModel } from "../ground/scripted-model.ts";
 
 // Servers that need longer than a first turn waits: a file of its own, for it takes that long.
-describe.each(HOSTS)("$name", (host) => {
-  test("[E040] [E041] [S2-38] [S2-39] the first turn waits ten seconds for declared tools, and a later one has them", async () => {
+// The wait is ours, and so are the ways to both hosts that other tests take: one of them is enough for this.
+describe.each(HOSTS.slice(0, 1))("$name", (host) => {
+  test("[E040] [E041] [S2-21] [S2-38] [S2-39] the first turn waits ten seconds for declared tools, and a later one has them", async () => {
     await using model = await scriptedModel([{ say: "first" }, { say: "second" }]);
     await using home = await temporaryHome({ model });
     const quick = await fakeStdio(home, { startup: { delayMs: 2_000 }, tools: [tool("soon")] });
@@ -20,6 +21,9 @@ describe.each(HOSTS)("$name", (host) => {
     const mcpTools = (request: number) =>
       model.requests[request]?.tools.map(({ name }) => name).filter((name) => name.startsWith("mcp__"));
     expect(mcpTools(0)).toEqual(["mcp__quick__soon"]);
+    expect(pi.ui.map(({ message }) => message)).toEqual([
+      "MCP servers still starting: slow. Their tools join when they are ready.",
+    ]);
     expect((model.requests[0]?.at ?? 0) - asked).toBeGreaterThan(7_000);
     await slow.until("tools/list");
     await pi.send({ type: "prompt", message: "/mcp" });

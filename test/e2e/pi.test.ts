@@ -61,6 +61,27 @@ describe.each(HOSTS)("$name", (host) => {
     }
   });
 
+  test("a server whose surface is split is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
+    await using model = await scriptedModel([
+      { call: { tool: "mcp_load", args: { server: "fake" } } },
+      { call: { tool: "mcp_call", args: { selector: "fake.echo", args: { a: 1 } } } },
+      { call: { tool: "mcp_call", args: { selector: "fake.nope" } } },
+      quoteResult,
+    ]);
+    await using home = await temporaryHome({ model });
+    const server = await fakeStdio(home);
+    const entry = { command: server.command, args: server.args, surface: "split" };
+    home.write({ mcp: { mcpServers: { fake: entry } } });
+    const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
+    expect([run.code, wordsOfItsOwn(run.stderr)]).toEqual([0, []]);
+    const own = model.requests[0]?.tools.map(({ name }) => name).filter((name) => name.startsWith("mcp"));
+    expect(own).toEqual(["mcp_load", "mcp_call"]);
+    const [loaded, called, failed] = toolRuns(run.events);
+    expect(loaded?.text).toMatch(/^## fake \(1 tool\)\n\n### fake\.echo/);
+    expect([called?.text, called?.isError]).toEqual(['{"a":1}', false]);
+    expect(failed).toMatchObject({ isError: true, details: { category: "unknown-tool" } });
+  });
+
   test("[S1-37] nothing is started and nothing but the entry file is loaded before the first call, then the engine is", async () => {
     for (const turns of [[{ say: "hi" }], [callMcp({ action: "call", server: "fake", tool: "echo" }), quoteResult]]) {
       await using model = await scriptedModel(turns);
@@ -102,17 +123,6 @@ describe.each(HOSTS)("$name", (host) => {
     const run = await runPi(host, home, { mode: "print", prompt: "hi", extension: EXTENSION });
     expect([run.code, wordsOfItsOwn(run.stderr)]).toEqual([0, []]);
     expect(model.requests[0]?.tools.map(({ name }) => name)).not.toContain("mcp");
-  });
-
-  test("a bad entry is reported with its place, and the others work", async () => {
-    await using model = await scriptedModel([callMcp({ action: "call", server: "good", tool: "echo" }), quoteResult]);
-    await using home = await temporaryHome({ model });
-    const server = await fakeStdio(home);
-    home.write({ settings: { mcpServers: [{ name: "bad", command: 5 }, server.entry("good")] } });
-    const run = await runPi(host, home, { mode: "print", prompt: "go", extension: EXTENSION });
-    expect(run.code).toBe(0);
-    expect(run.stderr).toMatch(/settings\.json:5:\d+: error: .*"bad".*`?command`?/);
-    expect(toolResults(model.requests[1])[0]).toContain("MCP server `good` tool `echo`:");
   });
 
   test("[S3-23] an eager server starts with the session, a lazy one does not, and both are gone afterwards", async () => {
@@ -251,6 +261,20 @@ describe.each(HOSTS)("$name", (host) => {
     expect(names.filter((name) => name.startsWith("mcp__"))).toEqual(["mcp__my_files__read", "mcp__my_files__write"]);
     const results = toolResults(model.requests[1]);
     expect(results.map((text) => text.trim())).toEqual(["from the server", "from the host's own tool"]);
+  });
+});
+
+// What is decided before any host is asked is the same on all of them.
+describe.each(HOSTS.slice(0, 1))("$name", (host) => {
+  test("a bad entry is reported with its place, and the others work", async () => {
+    await using model = await scriptedModel([callMcp({ action: "call", server: "good", tool: "echo" }), quoteResult]);
+    await using home = await temporaryHome({ model });
+    const server = await fakeStdio(home);
+    home.write({ settings: { mcpServers: [{ name: "bad", command: 5 }, server.entry("good")] } });
+    const run = await runPi(host, home, { mode: "print", prompt: "go", extension: EXTENSION });
+    expect(run.code).toBe(0);
+    expect(run.stderr).toMatch(/settings\.json:5:\d+: error: .*"bad".*`?command`?/);
+    expect(toolResults(model.requests[1])[0]).toContain("MCP server `good` tool `echo`:");
   });
 
   test("[S3-47] directTools offers the named tools directly, and the others stay behind `mcp`", async () => {

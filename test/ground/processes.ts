@@ -27,7 +27,7 @@ export function survivors(marker: string, root: string): ProcessInfo[] {
 
 /** False also for a zombie: it has ended, its parent has not asked for the result yet. */
 export function isAlive(pid: number): boolean {
-  if (process.platform === "linux") return processes().some((info) => info.pid === pid);
+  if (process.platform === "linux") return readProcess(pid) !== undefined;
   try {
     process.kill(pid, 0);
     return true;

@@ -111,7 +111,7 @@ test("after a sleep all calls wait for the answer to the question whether the se
   const { server, session } = await sessionWith(home, {
     on: {
       ping: { silent: true },
-      "tools/call": [{ usual: true }, { delayMs: 6_000, text: "from the dead" }, { usual: true }],
+      "tools/call": [{ usual: true }, { delayMs: 4_000, text: "from the dead" }, { usual: true }],
     },
   });
   await using _ = session;
@@ -180,7 +180,7 @@ test("a header name no header can have is named as the fault, not as a lost conn
 test("aborting a call during the wake-up question does not leave a dead server trusted", async () => {
   await using home = await temporaryHome();
   const { server, session } = await sessionWith(home, {
-    on: { ping: { silent: true }, "tools/call": [{ usual: true }, { delayMs: 6_000, text: "from the dead" }] },
+    on: { ping: { silent: true }, "tools/call": [{ usual: true }, { delayMs: 4_000, text: "from the dead" }] },
   });
   await using _ = session;
   await mcp(session, call);

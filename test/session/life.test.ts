@@ -115,7 +115,7 @@ describe("settings servers", () => {
     await using home = await temporaryHome();
     const { server, session } = await sessionWith(home, { on: on ?? {} });
     await using _ = session;
-    await failureOf(session.callTool("fake", "echo", {}, { timeoutMs: 300 }));
+    await failureOf(session.callTool("fake", "echo", {}, { timeoutMs: 600 }));
     expect([session.status("fake").state, session.status("fake").pid]).toEqual(["stopped", undefined]);
     expect((await session.callTool("fake", "echo", {})).isError).toBe(false);
     const [first, second] = server.starts();

@@ -83,6 +83,8 @@ async function callAll(
     const server = servers.get(declared) as Observed;
     if (options.abort) await server.until("tools/call").then(() => abort.abort());
     const { attempts, message, category } = await failed;
+    // One that was given up may still be on its way.
+    await server.until("tools/call");
     return [declared, { calls: server.params("tools/call").length, attempts, message, category }];
   };
   try {

@@ -300,11 +300,16 @@ test("progress reaches the caller and keeps the call alive beyond its limit", as
   await using home = await temporaryHome();
   const progress = [1, 2, 3, 4, 5].map((step) => ({ progress: step, total: 5, message: `step ${step}` }));
   const { session } = await sessionWith(home, {
-    on: { "tools/call": { progress, everyMs: 300, text: "done" } },
+    on: { "tools/call": { progress, everyMs: 350, text: "done" } },
   });
   await using _ = session;
   const seen: unknown[] = [];
-  const result = await session.callTool("fake", "echo", {}, { timeoutMs: 900, onProgress: (each) => seen.push(each) });
+  const result = await session.callTool(
+    "fake",
+    "echo",
+    {},
+    { timeoutMs: 1_500, onProgress: (each) => seen.push(each) },
+  );
   expect(result.content).toEqual([{ type: "text", text: "done" }]);
   expect(seen).toEqual(progress);
 });
@@ -360,22 +365,19 @@ test("a command that does not exist is reported with the place of its entry", as
 
 test("[E007] a server that prints garbage and never answers fails at its deadline with what it printed", async () => {
   await using home = await temporaryHome();
-  const { session } = await sessionWith(
-    home,
-    { startup: { stdout: "Welcome!\nmore\n", stderr: "loading\n" }, on: { initialize: { silent: true } } },
-    { requestTimeoutMs: 500 },
-  );
-  await using _ = session;
-  const { text } = await mcp(session, call);
-  expect(text).toContain("`initialize` timed out after 0.5s");
+  const script: ServerScript = { startup: { stdout: "Welcome!\nmore\n" }, on: { initialize: { silent: true } } };
+  const loud = await fakeStdio(home, { ...script, startup: { ...script.startup, stderr: "loading\n" } });
+  const silent = await fakeStdio(home, script);
+  // Time enough to print it all on a busy computer.
+  const limit = { requestTimeoutMs: 3_000 };
+  home.write({ settings: { mcpServers: [loud.entry("fake", limit), silent.entry("silent", limit)] } });
+  await using session = sessionOf(home);
+  const [{ text }, { text: alone }] = await Promise.all([
+    mcp(session, call),
+    mcp(session, { ...call, server: "silent" }),
+  ]);
+  expect(text).toContain("`initialize` timed out after 3s");
   const remark = "--- server stdout ---\n2 line(s) on stdout were not MCP messages, the first: Welcome!";
   expect(text.slice(text.indexOf("\n"))).toBe(`\n--- server stderr ---\nloading\n${remark}`);
-  const silent = await sessionWith(
-    home,
-    { startup: { stdout: "Welcome!\nmore\n" }, on: { initialize: { silent: true } } },
-    { requestTimeoutMs: 500 },
-  );
-  await using other = silent.session;
-  const alone = (await mcp(other, call)).text;
   expect(alone.slice(alone.indexOf("\n"))).toBe(`\n${remark}`);
 });

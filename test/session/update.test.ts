@@ -171,7 +171,7 @@ test("a server that is removed ends, and its calls under way say why; a call aft
   const called = session.callTool("gone", "echo", {});
   called.catch(() => {});
   await servers.gone.until("tools/call");
-  configure({ stays: {}, gone: { disabled: true } });
+  configure({ stays: {} });
   expect(await update()).toEqual({ added: [], replaced: [], removed: ["gone"] });
   expect(alive("gone")).toEqual([]);
   await expect(called).rejects.toMatchObject({

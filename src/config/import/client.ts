@@ -1,10 +1,10 @@
 import { readdirSync } from "node:fs";
 import { isAbsolute, join } from "node:path";
 import { getNodeValue } from "jsonc-parser";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { fieldsOf } from "../entries.ts";
 import type { TimeoutUnit } from "../foreign-entry.ts";
-import { isObject } from "../is-object.ts";
 import type { JsonDocument, JsonNode } from "../json-file.ts";
 import { type UserEnvironment, userConfigDir } from "../paths.ts";
 import type { Dialect } from "../spelling.ts";
@@ -122,6 +122,12 @@ export function serversAt(document: JsonDocument, ...path: string[]): ForeignSer
 /** The texts of a list; none where there is no list. */
 export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
+}
+
+/** The texts of the list at a path of keys. */
+export function textsAt(document: JsonDocument, ...path: string[]): string[] {
+  const node = nodeAt(document, path);
+  return textsOf(node && getNodeValue(node));
 }
 
 /** What is said of a server that a list names. */

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { getNodeValue } from "jsonc-parser";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../../is-object.ts";
 import type { JsonDocument } from "../json-file.ts";
 import type { Dialect, EditorInput } from "../spelling.ts";
 import {

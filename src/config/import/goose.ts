@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
-import { isObject } from "../is-object.ts";
 import { userConfigDir } from "../paths.ts";
 import { appData, type ForeignServer, type ImportClient, type ImportContext, serversAt, userFile } from "./client.ts";
 

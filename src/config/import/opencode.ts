@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { isObject } from "../is-object.ts";
+import { isObject } from "../../is-object.ts";
 import type { JsonDocument } from "../json-file.ts";
 import { userConfigDir } from "../paths.ts";
 import {

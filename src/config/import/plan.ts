@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { applyEdits, createScanner, type Edit, getNodeValue } from "jsonc-parser";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { escaped } from "../consent.ts";
 import { MASK, maskArg, maskUrl } from "../display.ts";
 import { allEntries, assertSound, type EntryEdit, editEntries, findEntries } from "../edit-entries.ts";
-import { isObject } from "../is-object.ts";
 import { decode, type JsonDocument, type JsonNode, parseBytes, parseJson, readBytes } from "../json-file.ts";
 import { CONTAINERS } from "../known-fields.ts";
 import { lineDiff } from "../line-diff.ts";

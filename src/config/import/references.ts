@@ -1,5 +1,5 @@
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
-import { isObject } from "../is-object.ts";
 import { argSecrets, credentialsOf, looksSecret, queryItems, splitUrl } from "../secrets.ts";
 import { holdsVariable, isVariableName, replaceVariables } from "../variables.ts";
 

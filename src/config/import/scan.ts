@@ -1,9 +1,9 @@
 import { resolve } from "node:path";
 import { getNodeValue } from "jsonc-parser";
+import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { checkEntry, plainSecrets } from "../check.ts";
 import { readForeignEntry } from "../foreign-entry.ts";
-import { isObject } from "../is-object.ts";
 import { type JsonDocument, positionOf, readJsonFile } from "../json-file.ts";
 import { readDocument } from "../layers.ts";
 import { rooted } from "../paths.ts";

@@ -5,3 +5,4 @@ export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
 export { runMcpTool } from "../../tools/mcp.ts";
+export { runMcpCall, runMcpLoad } from "../../tools/split.ts";

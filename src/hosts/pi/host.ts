@@ -15,6 +15,7 @@ import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
+import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
 
@@ -22,6 +23,13 @@ import { PiTools } from "./pi-tools.ts";
 const WATCH_AFTER_MS = 1_000;
 
 type Engine = typeof import("./engine.ts");
+
+/** The tools that reach every server, and the surface that brings each along. */
+const SURFACE_TOOLS = [
+  { tool: MCP_TOOL, surface: "gateway", run: ({ runMcpTool }: Engine) => runMcpTool },
+  { tool: MCP_LOAD_TOOL, surface: "split", run: ({ runMcpLoad }: Engine) => runMcpLoad },
+  { tool: MCP_CALL_TOOL, surface: "split", run: ({ runMcpCall }: Engine) => runMcpCall },
+] as const;
 
 interface Running {
   config: LoadedConfig;
@@ -156,24 +164,46 @@ export class PiHost {
   /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
   #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
     const { servers } = running.config;
-    if (servers.length === 0) this.#tools.withdraw([MCP_TOOL.name]);
-    else if (!this.#tools.isOffered(MCP_TOOL.name)) {
-      this.#tools.offer(MCP_TOOL, async (call) => {
-        const [{ runMcpTool }, session] = await this.engine();
-        return runMcpTool(session, call);
-      });
+    const surfaces = new Set(servers.map(({ policy }) => policy.surface));
+    for (const { tool, surface, run } of SURFACE_TOOLS) {
+      if (!surfaces.has(surface)) this.#tools.withdraw([tool.name]);
+      else if (!this.#tools.isOffered(tool.name)) {
+        this.#tools.offer(tool, async (call) => {
+          const [engine, session] = await this.engine();
+          return run(engine)(session, call);
+        });
+      }
     }
     const changed = new Set([...added, ...replaced]);
     const direct = servers
       .filter((server) => changed.has(server.name) && mayHaveDirect(server))
       .map(({ name }) => name);
     for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
-    // The session starts them by itself; what becomes of them is in `/mcp`.
-    const isEager = servers.some(({ name, policy }) => changed.has(name) && startsWithSession(policy));
-    if (isEager) this.#ready(running).catch(() => {});
+    for (const { name, policy } of servers) {
+      if (changed.has(name) && startsWithSession(policy) && !direct.includes(name)) void this.#begin(running, name);
+    }
     if (direct.length === 0) return;
-    const offered = Promise.all([running.firstTurn, ...direct.map((name) => this.#offerTools(running, name))]);
-    running.firstTurn = Promise.race([offered, limit(firstTurnWaitMs(process.env))]);
+    const starting = new Set(direct);
+    const offers = direct.map((name) => this.#offerTools(running, name).finally(() => starting.delete(name)));
+    const wait = limit(firstTurnWaitMs(process.env)).then(() => this.#tellSlow(running, starting));
+    running.firstTurn = Promise.race([Promise.all([running.firstTurn, ...offers]), wait]);
+  }
+
+  /** The session starts it by itself; a person is told when that fails [S2-20]. */
+  async #begin(running: Running, name: string): Promise<void> {
+    try {
+      const [, session] = await this.#ready(running);
+      await session.listTools(name);
+    } catch (error) {
+      if (this.#running === running) this.#tell(running, describeError(error));
+    }
+  }
+
+  /** What has not started when the first turn goes on without it [S2-21]. */
+  #tellSlow(running: Running, starting: ReadonlySet<string>): void {
+    if (this.#running !== running || starting.size === 0) return;
+    const names = [...starting].map((name) => visible(name)).join(", ");
+    this.#tell(running, `MCP servers still starting: ${names}. Their tools join when they are ready.`, "info");
   }
 
   #withdrawTools(running: Running, server: string): void {
@@ -194,7 +224,25 @@ export class PiHost {
   /** Holds the first turn until declared tools are there, but not for long. */
   async awaitDirectTools(): Promise<void> {
     this.refresh();
-    await this.#running?.firstTurn;
+    const running = this.#running;
+    await running?.firstTurn;
+    if (running && !running.hasUI) await this.#assertRequired(running);
+  }
+
+  /**
+   * A run nobody watches is of no use without the servers that are said to be required: it ends here. No host has another
+   * way for an extension to fail a run.
+   */
+  async #assertRequired(running: Running): Promise<void> {
+    const required = running.config.servers.filter(({ isRequired }) => isRequired);
+    if (required.length === 0) return;
+    const [, session] = await this.#ready(running);
+    const starts = await Promise.allSettled(required.map(({ name }) => session.listTools(name)));
+    const failures = starts.flatMap((start) => (start.status === "rejected" ? [describeError(start.reason)] : []));
+    if (failures.length === 0 || this.#running !== running) return;
+    this.#tell(running, ["This run needs MCP servers that cannot be used:", ...failures].join("\n"));
+    await this.end();
+    process.exit(1);
   }
 
   /** 0.73 takes a tool's failure only from here. */

@@ -1,6 +1,7 @@
+import { isObject } from "../../is-object.ts";
 import type { CallToolResult } from "../types.ts";
 import { decodeContent } from "./content.ts";
-import { isObject, optional } from "./fields.ts";
+import { optional } from "./fields.ts";
 
 /** The result of `tools/call`. A result that is no object, or has no content list, becomes an empty one with its raw value. */
 export function decodeCallResult(value: unknown): CallToolResult {

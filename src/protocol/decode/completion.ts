@@ -1,5 +1,6 @@
+import { isObject } from "../../is-object.ts";
 import type { Completion } from "../types.ts";
-import { isObject, optional } from "./fields.ts";
+import { optional } from "./fields.ts";
 
 /** The result of `completion/complete`. */
 export function decodeCompletion(value: unknown): Completion {

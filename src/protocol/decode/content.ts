@@ -1,5 +1,6 @@
+import { isObject } from "../../is-object.ts";
 import type { ContentBlock } from "../types.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { optional, stringOf } from "./fields.ts";
 
 /** One block of a result. What cannot be understood is kept as `unknown` with its type, never thrown. */
 export function decodeContent(value: unknown): ContentBlock {

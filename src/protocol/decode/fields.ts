@@ -1,10 +1,4 @@
-import type { JsonObject } from "../types.ts";
-
 /** Small readers for values nobody promised anything about. */
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 export function stringOf(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;

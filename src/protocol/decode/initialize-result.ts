@@ -1,5 +1,6 @@
+import { isObject } from "../../is-object.ts";
 import type { JsonObject, ServerInfo } from "../types.ts";
-import { isObject, stringOf } from "./fields.ts";
+import { stringOf } from "./fields.ts";
 import { decodeServerInfo } from "./server-info.ts";
 
 export interface InitializeResult {

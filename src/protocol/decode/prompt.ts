@@ -1,7 +1,8 @@
+import { isObject } from "../../is-object.ts";
 import type { Decoded } from "../list.ts";
 import type { Prompt, PromptArgument, PromptResult } from "../types.ts";
 import { decodeContent } from "./content.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { optional, stringOf } from "./fields.ts";
 
 /** One entry of `prompts/list`: only its name is indispensable. */
 export function decodePrompt(value: unknown): Decoded<Prompt> {

@@ -1,6 +1,7 @@
+import { isObject } from "../../is-object.ts";
 import type { Decoded } from "../list.ts";
 import type { Resource, ResourceContents, ResourceTemplate } from "../types.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { optional, stringOf } from "./fields.ts";
 
 /** One entry of `resources/list`: only its address is indispensable. */
 export function decodeResource(value: unknown): Decoded<Resource> {

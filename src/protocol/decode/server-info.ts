@@ -1,5 +1,6 @@
+import { isObject } from "../../is-object.ts";
 import type { ServerInfo } from "../types.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { optional, stringOf } from "./fields.ts";
 
 /** What a server calls itself; for display, nothing may depend on it. */
 export function decodeServerInfo(value: unknown): ServerInfo {

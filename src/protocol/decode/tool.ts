@@ -1,6 +1,7 @@
+import { isObject } from "../../is-object.ts";
 import type { Decoded } from "../list.ts";
 import type { JsonObject, ToolAnnotations, ToolDefinition } from "../types.ts";
-import { isObject, optional, stringOf } from "./fields.ts";
+import { optional, stringOf } from "./fields.ts";
 
 const HINTS = ["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"] as const;
 

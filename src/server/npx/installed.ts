@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { access, constants, open, readdir, realpath, stat } from "node:fs/promises";
 import { join, sep } from "node:path";
-import { isObject } from "../../config/is-object.ts";
 import { readBytes } from "../../config/json-file.ts";
 import type { ConfigProblem } from "../../config/record.ts";
+import { isObject } from "../../is-object.ts";
 import type { NpxCommand } from "./command.ts";
 
 /** A program that npx has installed. */

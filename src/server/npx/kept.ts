@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
-import { isObject } from "../../config/is-object.ts";
 import { readBytes } from "../../config/json-file.ts";
 import { replaceFile, targetOf } from "../../config/replace-file.ts";
+import { isObject } from "../../is-object.ts";
 
 /** What was found for one command line, in the words of the file. */
 export interface KeptEntry {

@@ -1,0 +1,94 @@
+import { sanitizeLine } from "../content/sanitize.ts";
+import { McpServerError } from "../error.ts";
+import type { McpSession } from "../session/session.ts";
+import { callAndPresent, failureAnswer } from "./answer.ts";
+import { ArgumentsError, parseArguments } from "./arguments.ts";
+import { MAX_CALL_SECONDS } from "./split-description.ts";
+import type { ToolAnswer, ToolCall } from "./tool.ts";
+import { describeTool, toolPage } from "./tool-page.ts";
+
+/** Runs `mcp_load`: connects the server if need be [S3-11, S3-22]. Never rejects: a failure is an answer with `isError`. */
+export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
+  const { server, tool } = wordsOf(call.args);
+  try {
+    if (server === "") throw new ArgumentsError("mcp_load needs `server`, the name of an MCP server");
+    const tools = await session.listTools(server, call.signal ? { signal: call.signal } : {});
+    const details = { server, toolCount: tools.length, isError: false };
+    if (tool !== "") {
+      const found = tools.find(({ name }) => name === tool);
+      if (!found)
+        throw unknownTool(
+          server,
+          tool,
+          tools.map(({ name }) => name),
+        );
+      return answer(describeTool(server, found), details);
+    }
+    const { notices } = session.status(server);
+    const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
+    return answer([text, ...(tools.length === 0 ? notices : [])].join("\n"), details);
+  } catch (thrown) {
+    return failureAnswer(thrown, { server, tool });
+  }
+}
+
+/** Runs `mcp_call`. Never rejects: a failure is an answer with `isError` and a category [S3-64]. */
+export async function runMcpCall(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
+  const { server, tool } = selectorOf(session, call.args);
+  const details = { server, tool };
+  try {
+    if (server === "" || tool === "") {
+      throw new ArgumentsError(
+        "mcp_call needs `selector` as server.tool (such as github.list_issues), or `server` and `tool`",
+      );
+    }
+    const { args, timeout } = fieldsOf(call.args);
+    const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
+    const timeoutMs = timeoutOf(timeout);
+    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
+    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+  } catch (thrown) {
+    return failureAnswer(thrown, details);
+  }
+}
+
+function answer(text: string, details: ToolAnswer["details"]): ToolAnswer {
+  return { content: [{ type: "text", text }], isError: false, details };
+}
+
+function unknownTool(server: string, tool: string, names: readonly string[]): McpServerError {
+  const known = names.map((name) => sanitizeLine(name, 100)).join(", ");
+  const message = `MCP server \`${server}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${known.slice(0, 2_000)})`;
+  return new McpServerError(server, "unknown-tool", message);
+}
+
+function fieldsOf(args: unknown): Record<string, unknown> {
+  return typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};
+}
+
+/** Names are given by models, with spaces around them now and then. */
+function wordsOf(args: unknown): { server: string; tool: string } {
+  const { server, tool } = fieldsOf(args);
+  return { server: wordOf(server), tool: wordOf(tool) };
+}
+
+function wordOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
+}
+
+/** A server's name may hold dots itself: the longest one that is configured counts, else what is before the first dot. */
+function selectorOf(session: McpSession, args: unknown): { server: string; tool: string } {
+  const selector = wordOf(fieldsOf(args).selector);
+  if (selector === "") return wordsOf(args);
+  const names = session.servers.map(({ name }) => name).filter((name) => selector.startsWith(`${name}.`));
+  const longest = names.sort((a, b) => b.length - a.length)[0];
+  const at = longest === undefined ? selector.indexOf(".") : longest.length;
+  return at < 0 ? { server: "", tool: "" } : { server: selector.slice(0, at), tool: selector.slice(at + 1) };
+}
+
+/** Milliseconds; a limit that is none is as if it were not given. */
+function timeoutOf(seconds: unknown): number | undefined {
+  const value = typeof seconds === "string" ? Number(seconds) : seconds;
+  if (typeof value !== "number" || !Number.isFinite(value)) return undefined;
+  return Math.min(Math.max(value, 1), MAX_CALL_SECONDS) * 1000;
+}
