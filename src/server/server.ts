@@ -8,6 +8,7 @@ import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import { Authorization } from "./authorization.ts";
 import { filterMisfits } from "./filter-misfits.ts";
 import { handlersFor } from "./handlers.ts";
 import { Link } from "./link.ts";
@@ -15,6 +16,7 @@ import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
+import { type SignInDoor, signInDoor } from "./sign-in.ts";
 import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
 
 /** A server that is odd in more ways than this is odd. */
@@ -51,6 +53,9 @@ export class Server {
   readonly #link: Link;
   /** Of its tools, also when they were listed by a server whose place this one has taken. */
   readonly #destructive: Set<string>;
+  readonly #authorization: Authorization;
+  /** For those who are asked to sign in. */
+  readonly signIn: SignInDoor;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */
@@ -75,8 +80,15 @@ export class Server {
     this.#config = config;
     this.#destructive = destructive;
     this.#port = port;
+    this.#authorization = new Authorization(config, surroundings.env);
+    this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    this.#link = new Link(config, surroundings, handlersFor(config, port, events), predecessor);
+    this.#link = new Link(
+      config,
+      { ...surroundings, authorization: this.#authorization },
+      handlersFor(config, port, events),
+      predecessor,
+    );
   }
 
   get config(): ServerConfig {
@@ -87,6 +99,7 @@ export class Server {
   relocate(config: ServerConfig): void {
     this.#config = config;
     this.#link.relocate(config);
+    this.#authorization.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -193,8 +206,8 @@ export class Server {
   }
 
   /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
-  close(reason?: string): Promise<void> {
-    return this.#link.close(reason);
+  async close(reason?: string): Promise<void> {
+    await Promise.all([this.#link.close(reason), this.#authorization.close().catch(() => {})]);
   }
 
   /** Gives way to another server of its name; see `Link.retire`. */

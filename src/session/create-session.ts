@@ -76,6 +76,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
     callTool: (name, tool, args, options = {}) => ask(name, (server) => server.callTool(tool, args, options)),
+    signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
       return statusOf(find(name));

@@ -21,6 +21,6 @@ test.each(["crow", "rook"])(
     const { ends, violations } = await chaos(home, { seed, calls: 250, callers: 8, meddles: true });
     expect(violations).toEqual([]);
     expect(ends.get("result")).toBeGreaterThan(100);
-    await until("no process", async () => ((await home.survivors()).length === 0 ? true : undefined));
+    await until("no process", () => (home.survivors().length === 0 ? true : undefined));
   },
 );
