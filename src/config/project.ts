@@ -25,6 +25,10 @@ export interface ProjectLayer extends ProjectPath {
 /** Of a file without a single entry there is little to say. */
 const MAX_PROBLEMS = 3;
 
+/** Nobody reads what more would run before they allow it, and a stranger's file must not delay the start of an agent. */
+const MAX_SERVERS = 300;
+const MAX_BYTES = 1024 * 1024;
+
 /**
  * The project's files. They are parsed, which runs nothing; whether an entry may be used is for `state` to say, which is
  * asked for the very bytes that are parsed here. A file that is one of the person's own (`own`) is not the project's.
@@ -46,11 +50,16 @@ export function readProjectLayers(
     known.add(target);
     // Not the target: a link in one project must not borrow what was allowed in another.
     const realPath = join(realPathOf(cwd), relative(cwd, file));
-    const source = memory.read(file, problems);
+    const source = memory.read(file, problems, MAX_BYTES);
     if (source === undefined) continue;
     const { bytes, document } = source;
     const found: ConfigProblem[] = [];
     const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
+    if (entries.size > MAX_SERVERS) {
+      const message = `This file has more than ${MAX_SERVERS} servers, so none of them is used.`;
+      problems.push({ file, line: 1, column: 1, severity: "error", message });
+      continue;
+    }
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;

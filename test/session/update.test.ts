@@ -180,9 +180,9 @@ test("a server that is removed ends, and its calls under way say why; a call aft
   });
   await expect(session.callTool("gone", "echo", {})).rejects.toMatchObject({
     category: "unknown-server",
-    message: expect.stringContaining("MCP server `gone` is disabled at"),
+    message: "no MCP server configured with name `gone`; configured: stays",
   });
-  expect(() => session.status("gone")).toThrow("is disabled at");
+  expect(() => session.status("gone")).toThrow("no MCP server");
 });
 
 test("a server that was replaced and then removed ends with the calls that the old process still had", async () => {
