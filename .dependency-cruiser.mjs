@@ -18,7 +18,7 @@ const COMMON = ["error", "is-object", "version", "config/record"];
 const PROTOCOL_TYPES = "protocol/types";
 
 /** Rooms that have no need of the floor below, though it lies below them. */
-const NO_TRANSPORT = ["auth", "catalog", "content", "config"];
+const NO_TRANSPORT = ["catalog", "content", "config"];
 
 const file = (name) => `^src/${name}\\.ts$`;
 const room = (name) => `^src/${name}/`;

@@ -22,8 +22,14 @@ const RISK =
 
 function describeServer(server: UntrustedServer): string[] {
   const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
-  if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
-  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools)];
+  const sets = Object.entries(server.sets ?? {}).map(
+    ([field, value]) => `sets ${exact(field)} to ${escaped(JSON.stringify(value))}`,
+  );
+  if (server.target === undefined) {
+    const isOff = server.effect === "disables";
+    return [isOff ? head : `${head}: cannot be used as it is`, ...sets.map((line) => `    ${line}`)];
+  }
+  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools), ...sets];
   return [head, ...lines.map((line) => `    ${line}`)];
 }
 

@@ -10,6 +10,7 @@ export interface SourceFile {
 }
 
 interface Remembered {
+  readonly maxBytes: number | undefined;
   /** What was there when it was read last; see `digest`. */
   readonly seen: string;
   /** The last content that could be read: kept whole, since what it means may depend on the other files. */
@@ -41,13 +42,13 @@ export class FileMemory {
    * Reads and parses a file, whose kind its name says. One that cannot be used gives a problem and what it held before;
    * one that is gone, or has nothing in it, gives nothing.
    */
-  read(file: string, problems: ConfigProblem[]): SourceFile | undefined {
+  read(file: string, problems: ConfigProblem[], maxBytes?: number): SourceFile | undefined {
     const found: ConfigProblem[] = [];
-    const bytes = readBytes(file, found);
+    const bytes = readBytes(file, found, maxBytes);
     const document = bytes && parseBytes(file, bytes, found, parserOf(file));
     const former = this.#former.get(file)?.good;
     const good = found.length === 0 ? bytes : former;
-    this.#files.set(file, { seen: digest(bytes, found), ...(good && { good }) });
+    this.#files.set(file, { maxBytes, seen: digest(bytes, found), ...(good && { good }) });
     if (found.length === 0) return bytes && document && { bytes, document };
     if (former === undefined) {
       problems.push(...found);
@@ -60,12 +61,12 @@ export class FileMemory {
 
   /** Takes note of a file that was read by other means, for `isStale`. */
   note(file: string): void {
-    this.#files.set(file, { seen: now(file) });
+    this.#files.set(file, { maxBytes: undefined, seen: now(file, undefined) });
   }
 
   /** Whether a file holds other bytes than when it was read, has come or has gone. A new date alone is no change. */
   isStale(): boolean {
-    return [...this.#files].some(([file, { seen }]) => now(file) !== seen);
+    return [...this.#files].some(([file, { seen, maxBytes }]) => now(file, maxBytes) !== seen);
   }
 }
 
@@ -75,9 +76,9 @@ function parserOf(file: string) {
   return file.endsWith(".toml") ? parseToml : parseJson;
 }
 
-function now(file: string): string {
+function now(file: string, maxBytes: number | undefined): string {
   const problems: ConfigProblem[] = [];
-  return digest(readBytes(file, problems), problems);
+  return digest(readBytes(file, problems, maxBytes), problems);
 }
 
 /** The hash of the bytes; what is wrong instead, for a file that cannot be read; nothing for none. */

@@ -37,7 +37,11 @@ export function readFile(file: string, problems: ConfigProblem[], parse: Parse):
 }
 
 /** The reading half of `readFile`, for whoever judges the very bytes that are parsed. */
-export function readBytes(file: string, problems: ConfigProblem[]): Buffer | undefined {
+export function readBytes(
+  file: string,
+  problems: ConfigProblem[],
+  maxBytes: number = MAX_FILE_BYTES,
+): Buffer | undefined {
   const start = { file, line: 1, column: 1 };
   try {
     // Asked before it is opened, since opening a device may already do something; and again of what was opened.
@@ -45,7 +49,7 @@ export function readBytes(file: string, problems: ConfigProblem[]): Buffer | und
     const handle = openSync(file, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       if (!fstatSync(handle).isFile()) return report(problems, start, NOT_REGULAR);
-      return readUpTo(handle, MAX_FILE_BYTES) ?? report(problems, start, TOO_LARGE);
+      return readUpTo(handle, maxBytes) ?? report(problems, start, tooLarge(maxBytes));
     } finally {
       closeSync(handle);
     }
@@ -57,7 +61,7 @@ export function readBytes(file: string, problems: ConfigProblem[]): Buffer | und
 }
 
 const NOT_REGULAR = "This is not a regular file, so it was not read.";
-const TOO_LARGE = "This file is larger than 16 MiB, so it was not read.";
+const tooLarge = (bytes: number) => `This file is larger than ${bytes / 1024 / 1024} MiB, so it was not read.`;
 const CHUNK_BYTES = 64 * 1024;
 
 /** All bytes, or `undefined` when there are more than `limit`, whatever size the file says: some say 0 and never end. */

@@ -43,6 +43,7 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
+  ...["auth", "oauth"],
   ...[
     "disabled",
     "enabled",
@@ -74,8 +75,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // pi's own client
   description: ["string"],
   toolExposure: ["object"],
-  auth: ["object", "string", "boolean"],
-  oauth: ["object", "boolean"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],
@@ -127,6 +126,9 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
 const OAUTH: readonly string[] = [
   ...["clientId", "clientSecret", "callbackPort", "callbackUrl", "scope", "clientName", "clientRegistration"],
   ...["authServerMetadataUrl", "grantType", "redirectUri", "clientUri", "clientSecretEnvVar", "scopes", "enabled"],
+  ...["clientMetadataUrl", "authorizationParams", "authParams", "tokenEndpointAuthMethod", "privateKey"],
+  ...["signingAlgorithm", "assertion", "assertionFile", "idpTokenEndpoint", "idpClientId", "idpClientSecret"],
+  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer"],
 ];
 
 /** Every field of an entry that is known, which is never taken for a slip of another. */

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { getNodeValue } from "jsonc-parser";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { valueCommands } from "./expand.ts";
@@ -24,6 +25,10 @@ export interface ProjectLayer extends ProjectPath {
 /** Of a file without a single entry there is little to say. */
 const MAX_PROBLEMS = 3;
 
+/** Nobody reads what more would run before they allow it, and a stranger's file must not delay the start of an agent. */
+const MAX_SERVERS = 300;
+const MAX_BYTES = 1024 * 1024;
+
 /**
  * The project's files. They are parsed, which runs nothing; whether an entry may be used is for `state` to say, which is
  * asked for the very bytes that are parsed here. A file that is one of the person's own (`own`) is not the project's.
@@ -45,11 +50,16 @@ export function readProjectLayers(
     known.add(target);
     // Not the target: a link in one project must not borrow what was allowed in another.
     const realPath = join(realPathOf(cwd), relative(cwd, file));
-    const source = memory.read(file, problems);
+    const source = memory.read(file, problems, MAX_BYTES);
     if (source === undefined) continue;
     const { bytes, document } = source;
     const found: ConfigProblem[] = [];
     const entries = readEntries({ ...document, layer: "project" }, found, origin === "mcpjson");
+    if (entries.size > MAX_SERVERS) {
+      const message = `This file has more than ${MAX_SERVERS} servers, so none of them is used.`;
+      problems.push({ file, line: 1, column: 1, severity: "error", message });
+      continue;
+    }
     if (entries.size === 0) {
       problems.push(...found.slice(0, MAX_PROBLEMS));
       continue;
@@ -69,19 +79,28 @@ export interface OwnLayers {
 }
 
 /** What the files that are not allowed would do, each on top of the person's own. Files without any effect are left out. */
-export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile[] {
+export function describeUntrusted(
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer = new Map(),
+): UntrustedFile[] {
   return layers
     .filter(({ state }) => state !== "allowed")
-    .map((layer) => describeLayer(layer, layers, own))
+    .map((layer) => describeLayer(layer, layers, own, registered))
     .filter(({ servers }) => servers.length > 0);
 }
 
-function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile {
+function describeLayer(
+  layer: ProjectLayer,
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer,
+): UntrustedFile {
   const { file, realPath, sha256, origin } = layer;
   const base = mergeLayers(own[origin]);
   const below = layers.slice(0, layers.indexOf(layer)).filter((each) => each.origin === origin);
-  // The settings win over every mcp.json.
-  const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
+  // The settings win over every mcp.json, and all files over extensions.
+  const others = new Map([...registered, ...(origin === "settings" ? mergeLayers(own.mcpjson) : [])]);
   const problems: ConfigProblem[] = [...layer.problems];
   const servers: UntrustedServer[] = [];
   for (const [name, entry] of layer.entries) {
@@ -105,10 +124,18 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
       commands: shown ? valueCommands(shown, ORIGINS[origin].variableForms) : [],
       inheritEnv: server?.policy.inheritEnv ?? "all",
       ...(server?.tools && { tools: server.tools }),
+      ...(isOverride(entry) && { sets: fieldsSet(entry, server?.target.kind) }),
       ...(shown && { target: shown }),
     });
   }
   return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
+}
+
+/** Whether it is switched off is its effect, and some fields a target of that kind shows as they are. */
+function fieldsSet({ fields = new Map() }: Entry, kind: ServerTarget["kind"] | undefined): Record<string, unknown> {
+  const told = kind === undefined ? [] : kind === "stdio" ? ["args", "env", "cwd"] : ["headers", "ca", "cert", "key"];
+  const set = [...fields].filter(([field]) => !["name", "disabled", "enabled", ...told].includes(field));
+  return Object.fromEntries(set.map(([field, { value }]) => [field, getNodeValue(value)]));
 }
 
 /** Of an entry that changes one of the person's own only that is shown which it brings: the rest may hold their secrets. */

@@ -172,6 +172,50 @@ export interface ServerPolicy {
   readonly showTarget: boolean;
 }
 
+/**
+ * How a person signs in to a server, or a program does; `oauth` of an entry. Values are as written. All is optional: most
+ * servers say themselves what they need.
+ */
+export interface OAuthSettings {
+  /**
+   * `authorization_code`: a person signs in. `client_credentials`: this program does, by its own secret or key.
+   * `jwt-bearer`: by a token of the platform it runs on. `id-jag`: by a token of the organisation's identity provider.
+   */
+  readonly grantType?: "authorization_code" | "client_credentials" | "jwt-bearer" | "id-jag";
+  readonly clientId?: string;
+  readonly clientSecret?: string;
+  /** Address of a Client ID Metadata Document, which is the client id where the authorization server knows such. */
+  readonly clientMetadataUrl?: string;
+  readonly scope?: string;
+  readonly clientName?: string;
+  readonly clientUri?: string;
+  /** An http address of this computer with a port. */
+  readonly redirectUri?: string;
+  readonly callbackPort?: number;
+  /** Instead of what the server says about where to sign in. */
+  readonly authServerMetadataUrl?: string;
+  /** Added to the address a person opens. */
+  readonly authorizationParams?: Readonly<Record<string, string>>;
+  readonly tokenEndpointAuthMethod?: string;
+  /** A private key in PEM form (PKCS #8), or the path of a file with one, and its algorithm. */
+  readonly privateKey?: string;
+  readonly signingAlgorithm?: string;
+  /** The platform's token for `jwt-bearer`, or a file that holds it, read anew each time. */
+  readonly assertion?: string;
+  readonly assertionFile?: string;
+  /** For `id-jag`: where the identity provider changes tokens, who we are there, and a token of the person. */
+  readonly idpTokenEndpoint?: string;
+  readonly idpClientId?: string;
+  readonly idpClientSecret?: string;
+  readonly idpIdToken?: string;
+  /** Tokens are bound to a key of this computer (RFC 9449). Without it: where the authorization server demands it. */
+  readonly dpop?: boolean;
+  /** Signs in where the authorization server does not say that it checks PKCE; a stolen code can then be used. */
+  readonly allowMissingPkce?: boolean;
+  /** Takes an answer without `iss` from an authorization server that says it sends one. */
+  readonly allowMissingIssuer?: boolean;
+}
+
 /** Tools by name; `*` in a name stands for any characters. */
 export interface ToolFilter {
   /** Only these; absent: all. */
@@ -189,6 +233,8 @@ export interface ServerConfig {
   readonly policy: ServerPolicy;
   /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
   readonly exposure: "gateway" | "direct";
+  /** `false`: a 401 is an error like any other [S3-33]. Absent: signed in to when the server asks for it. */
+  readonly oauth?: OAuthSettings | false;
   /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
   readonly directTools?: readonly string[];
   /** A run without a person in front of it ends with an error when this server cannot be used. */
@@ -233,6 +279,11 @@ export interface UntrustedServer {
   readonly target?: ServerTarget;
   /** What would be run for values of the target, as written. */
   readonly commands: readonly ValueCommand[];
+  /**
+   * Of an entry that names no transport and so changes another: its fields, as written, but those that `target` shows as
+   * they are. What has no effect on the person's own entry of now has one once that is of another kind.
+   */
+  readonly sets?: Readonly<Record<string, unknown>>;
   /** Which of its tools there would be; absent: all. */
   readonly tools?: ToolFilter;
   /** What its process would inherit. */

@@ -3,6 +3,7 @@ import { checkLiterals } from "./check-literals.ts";
 import { type Entry, type Field, isDisabled } from "./entries.ts";
 import { createEntryReader } from "./entry-reader.ts";
 import { positionOf } from "./json-file.ts";
+import { readOAuth } from "./oauth.ts";
 import { ORIGINS } from "./origins.ts";
 import { readExposure, readLimits, readPolicy } from "./policy.ts";
 import type { ConfigProblem, FieldSource, Origin, ServerConfig } from "./record.ts";
@@ -22,6 +23,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   const exposure = readExposure(reader);
   const tools = readToolFilter(reader);
   checkFields(entry.fields, reader);
+  const oauth = readOAuth(reader, entry.fields);
   if (policy.variableForms === "plain") checkLiterals(entry.fields, reader);
   // Neither switches the server off here, but `"disabled": "yes"` must not pass for a server that is meant to be on.
   reader.boolean("disabled");
@@ -40,6 +42,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     ...exposure,
     ...(isRequired && { isRequired }),
     ...(tools && { tools }),
+    ...(oauth !== undefined && { oauth }),
     fields,
     ...((start || call) && { limitFields }),
   };

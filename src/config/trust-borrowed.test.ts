@@ -4,6 +4,7 @@ import { isAbsolute, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { removeHomes, testHome } from "./config.fixture.ts";
 import { describeUntrustedFile } from "./consent.ts";
+import { FileMemory } from "./file-memory.ts";
 import { loadConfig } from "./load.ts";
 import { agentDir, configPaths } from "./paths.ts";
 import { allowProject } from "./trust.ts";
@@ -82,7 +83,21 @@ it("a file that says it is empty and never ends is not read to its end", { skip:
   const { write, load, home } = project();
   write("project/README", "");
   symlinkSync("/proc/self/pagemap", join(home, "project/.mcp.json"));
-  expect(load().problems).toMatchObject([{ message: "This file is larger than 16 MiB, so it was not read." }]);
+  expect(load().problems).toMatchObject([{ message: "This file is larger than 1 MiB, so it was not read." }]);
+});
+
+it("a stranger's file that is larger than anybody reads is not used, and is no change when it stays so", () => {
+  const { write, home } = project();
+  const memory = new FileMemory();
+  const load = () => loadConfig({ env: {}, home, cwd: join(home, "project") }, memory);
+  write("project/.mcp.json", `${servers({ x: { command: "x" } })}${" ".repeat(1024 * 1024)}`);
+  expect(load()).toMatchObject({ servers: [], problems: [{ message: expect.stringContaining("larger than 1 MiB") }] });
+  expect([load().untrusted, memory.isStale()]).toEqual([undefined, false]);
+  const many = Object.fromEntries(Array.from({ length: 301 }, (_, n) => [`s${n}`, { command: "x" }]));
+  write("project/.mcp.json", servers(many));
+  expect(memory.isStale()).toBe(true);
+  expect(load().problems).toMatchObject([{ message: "This file has more than 300 servers, so none of them is used." }]);
+  expect(load().untrusted).toBeUndefined();
 });
 
 it("a home that is empty or relative makes no file of the current folder the person's own", () => {

@@ -3,6 +3,9 @@ import type { Node, Pair } from "yaml";
 import { type JsonDocument, type JsonNode, lineStartsOf, positionOf, readFile, report } from "./json-file.ts";
 import type { ConfigProblem } from "./record.ts";
 
+/** The parser takes its time: a megabyte is a second, and more than any program's configuration has. */
+const MAX_CHARS = 1024 * 1024;
+
 /** More than any configuration has; a few lines of references to references can stand for billions. */
 const MAX_NODES = 100_000;
 
@@ -16,6 +19,7 @@ export function readYamlFile(file: string, problems: ConfigProblem[]): JsonDocum
 
 function parseYaml(file: string, text: string, problems: ConfigProblem[]): JsonDocument | undefined {
   const start = { file, line: 1, column: 1 };
+  if (text.length > MAX_CHARS) return report(problems, start, "This file is larger than 1 MiB, so it was not read.");
   let yaml: typeof import("yaml");
   try {
     yaml = createRequire(import.meta.url)("yaml");
@@ -29,7 +33,8 @@ function parseYaml(file: string, text: string, problems: ConfigProblem[]): JsonD
     lineStarts: lineStartsOf(text),
   };
   try {
-    const parsed = yaml.parseDocument(text, { prettyErrors: false, logLevel: "error" });
+    // Of two with one key the later counts, as in JSON; to look for them the parser compares each key with each.
+    const parsed = yaml.parseDocument(text, { prettyErrors: false, logLevel: "error", uniqueKeys: false });
     const [error] = parsed.errors;
     if (error !== undefined) {
       const position = positionOf(empty, { type: "null", offset: error.pos[0], length: 0 });

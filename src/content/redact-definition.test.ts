@@ -1,19 +1,23 @@
 import { describe, expect, it } from "vitest";
 import type { ConfiguredSecret } from "../config/record.ts";
 import { createRedactor } from "./redact.ts";
-import { redactDefinition, wordRedactor } from "./redact-definition.ts";
+import { redactDefinition, wordSecrets } from "./redact-definition.ts";
 
 const redacted = (definition: object, ...secrets: ConfiguredSecret[]) =>
-  redactDefinition({ ...definition }, createRedactor(secrets, "values"), wordRedactor(secrets));
+  redactDefinition(
+    { ...definition },
+    createRedactor(secrets, "values"),
+    createRedactor(wordSecrets(secrets), "values"),
+  );
 const secret = (value: string): ConfiguredSecret => ({ value, isSecret: true });
 const setting = (value: string): ConfiguredSecret => ({ value, isSecret: false });
 
 describe("redactDefinition", () => {
   it("gives back the definition itself where there is nothing to remove", () => {
     const definition = { name: "t", inputSchema: { type: "object" } };
-    expect(redactDefinition(definition, createRedactor([secret("hunter22")], "values"), wordRedactor([]))).toBe(
-      definition,
-    );
+    expect(
+      redactDefinition(definition, createRedactor([secret("hunter22")], "values"), createRedactor([], "values")),
+    ).toBe(definition);
   });
 
   it("removes a secret wherever it stands", () => {

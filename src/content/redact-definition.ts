@@ -1,7 +1,7 @@
 import type { ConfiguredSecret } from "../config/record.ts";
 import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { createRedactor, type Redactor } from "./redact.ts";
+import type { Redactor } from "./redact.ts";
 
 /** Members that are words for whoever reads. */
 const TEXTS: ReadonlySet<string> = new Set(["title", "description", "$comment"]);
@@ -26,11 +26,11 @@ const MIN_CHARS = 4;
 /** `production`: a setting, and as likely the name of a parameter. */
 const ORDINARY_WORD = /^[A-Za-z][A-Za-z_-]{0,19}$/;
 
-/** Removes configured values from names and values that a call needs; what is an ordinary word only if it is called secret. */
-export function wordRedactor(secrets: readonly ConfiguredSecret[]): Redactor {
-  const isLooked = ({ value, isSecret }: ConfiguredSecret) =>
-    value.trim().length >= MIN_CHARS && (isSecret || !ORDINARY_WORD.test(value.trim()));
-  return createRedactor(secrets.filter(isLooked), "values");
+/** Those to remove from names and values that a call needs: an ordinary word only if it is called secret. */
+export function wordSecrets(secrets: readonly ConfiguredSecret[]): ConfiguredSecret[] {
+  return secrets.filter(
+    ({ value, isSecret }) => value.trim().length >= MIN_CHARS && (isSecret || !ORDINARY_WORD.test(value.trim())),
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { maySignIn } from "../config/may-sign-in.ts";
 import type { ServerConfig } from "../config/record.ts";
 import type { Redactor } from "../content/redact.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
@@ -93,7 +94,10 @@ function explain(thrown: unknown, { config, during, redactor, limit = "start" }:
   if (thrown instanceof ProtocolError) {
     return { category: during === "initialize" ? "connection" : "other", text: clean(thrown.message) };
   }
-  if (thrown instanceof TransportError) return explainTransport(thrown, clean(thrown.message), where, during);
+  if (thrown instanceof TransportError) {
+    if (thrown.failure === "unauthorized") return explainUnauthorized(thrown, clean(thrown.message), config, where);
+    return explainTransport(thrown, clean(thrown.message), where, during);
+  }
   return { category: "other", text: clean(messageOf(thrown)) };
 }
 
@@ -106,6 +110,24 @@ function howToWait({ fields, limitFields }: ServerConfig, limit: LimitKind, wher
   return `If it needs longer, raise \`${field}\` in ${place === undefined ? "the environment" : `${place.file}:${place.line}`}`;
 }
 
+/** Whether a person can do something about it by signing in, or has to look into the entry. */
+function explainUnauthorized(error: TransportError, text: string, config: ServerConfig, where: string): Explanation {
+  if (config.oauth === false) {
+    return {
+      category: "connection",
+      text: `it answered HTTP 401 (\`oauth\` is false in ${where}, so it is not signed in to)`,
+    };
+  }
+  if (!maySignIn(config)) {
+    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
+  }
+  // Anything that was tried is told; what was not is the usual case.
+  const isMore = error.http?.status === 403 || error.cause !== undefined;
+  const what = isMore ? `: ${text}` : " requires authentication";
+  const login = `Run /mcp-auth login ${config.name} to start the OAuth flow (in a shell: pi-mcp auth login ${config.name}).`;
+  return { category: "needs-auth", text: `Server "${config.name}"${what}. ${login}` };
+}
+
 function explainTransport(
   error: TransportError,
   text: string,
@@ -113,8 +135,6 @@ function explainTransport(
   during: FailureContext["during"],
 ): Explanation {
   switch (error.failure) {
-    case "unauthorized":
-      return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
     case "unreachable":
       return { category: "connection", text: `${text}. Check its entry in ${where}` };
     case "status":

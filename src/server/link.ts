@@ -8,8 +8,7 @@ import { TransportError } from "../transport/transport.ts";
 import { cancelled, toServerError } from "./failure.ts";
 import type { Live } from "./live.ts";
 import { Lives } from "./lives.ts";
-import { openLive } from "./open-live.ts";
-import type { Surroundings } from "./open-transport.ts";
+import { type AuthorizedSurroundings, openLive } from "./open-live.ts";
 import { isGone } from "./replay.ts";
 import { SleepDetector } from "./sleep-detector.ts";
 import { StartLimit } from "./start-limit.ts";
@@ -49,7 +48,7 @@ export interface LinkFailure {
  */
 export class Link {
   #config: ServerConfig;
-  readonly #surroundings: Surroundings;
+  readonly #surroundings: AuthorizedSurroundings;
   readonly #handlers: ClientHandlers;
   readonly #limit: StartLimit;
   readonly #sleep = new SleepDetector();
@@ -72,7 +71,7 @@ export class Link {
    */
   constructor(
     config: ServerConfig,
-    surroundings: Surroundings,
+    surroundings: AuthorizedSurroundings,
     handlers: ClientHandlers,
     predecessor: Promise<unknown> = Promise.resolve(),
     formerEra: () => Era | undefined = () => undefined,
@@ -89,7 +88,7 @@ export class Link {
     this.#watch = new Watch({
       idleTimeoutMs,
       healthCheckMs,
-      idle: () => this.live && !this.live.isUsed && this.#stop(this.live, idle),
+      idle: () => this.live && !this.live.isUsed && this.#endIdle(this.live, idle),
       check: () => this.live && void this.#check(this.live),
     });
   }
@@ -219,14 +218,14 @@ export class Link {
       // A request that has come meanwhile tells by itself how things are.
       if (this.live !== live || live.isUsed) return;
       const error = toServerError(thrown, { config: this.#config, redactor: live.redact.errors, during: "request" });
-      const isUnauthorized = thrown instanceof TransportError && thrown.failure === "unauthorized";
-      if (isUnauthorized) this.#deny(error);
+      if (isUnauthorized(thrown, error)) this.#deny(error);
       else if (!live.transport.hasSession || !live.transport.rest) this.#leave(live, error.message);
       else {
         this.#part(live, error.message);
         await live.transport.rest();
       }
-      if (!this.#holds(live)) this.#lives.end(live);
+      // A request may have gone on in its session meanwhile, and whoever makes the last one ends it.
+      if (!this.#holds(live) && !live.isUsed) this.#lives.end(live);
     } finally {
       this.#checking = false;
     }
@@ -292,7 +291,7 @@ export class Link {
     const { freshAfterFailure } = this.#config.policy;
     if (thrown instanceof TransportError) {
       if (isGone(thrown)) this.#leave(live, messageOf(thrown));
-      else if (thrown.failure === "unauthorized") this.#deny(error);
+      else if (isUnauthorized(thrown, error)) this.#deny(error);
       else if (freshAfterFailure && thrown.delivery !== "rejected") this.#leave(live, error.message);
       else if (thrown.failure === "unreachable" || thrown.failure === "ended") {
         this.#part(live, error.message);
@@ -323,6 +322,12 @@ export class Link {
   #leave(live: Live, reason: string): void {
     if (this.live === live) this.#move("ended", { state: "stopped", reason });
     else if (this.#holds(live)) this.#move("dropped", { state: "stopped", reason });
+  }
+
+  /** It is we who part from it: a server that is used now and then is not one that dies again and again. */
+  #endIdle(live: Live, reason: string): void {
+    this.#limit.forgive();
+    this.#stop(live, reason);
   }
 
   /** The connection is over, and with it every request on it. */
@@ -363,4 +368,9 @@ export class Link {
   #failure(text: string): McpServerError {
     return new McpServerError(this.#config.name, "connection", `MCP server \`${this.#config.name}\`: ${text}`);
   }
+}
+
+/** A 401 that is more than an error like any other [S3-33]. */
+function isUnauthorized(thrown: unknown, error: McpServerError): boolean {
+  return thrown instanceof TransportError && thrown.failure === "unauthorized" && error.category === "needs-auth";
 }

@@ -1,14 +1,22 @@
-import type { ServerConfig } from "../config/record.ts";
-import { createRedactor } from "../content/redact.ts";
-import { wordRedactor } from "../content/redact-definition.ts";
+import type { ConfiguredSecret, ServerConfig } from "../config/record.ts";
+import { wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
+import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
+import { growingRedactor } from "./growing-redactor.ts";
 import { Live } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
+
+const NONE: readonly ConfiguredSecret[] = [];
+
+/** What there is around a server, and its sign-in. */
+export interface AuthorizedSurroundings extends Surroundings {
+  readonly authorization?: Authorization;
+}
 
 interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
   readonly signal: AbortSignal;
@@ -19,20 +27,29 @@ interface OpenOptions extends Pick<ConnectOptions, "handlers" | "knownEra"> {
  * Connects to a configured server: fills in its values, opens its transport, shakes hands. Rejects with McpServerError,
  * and then nothing is left of it.
  */
-export async function openLive(config: ServerConfig, surroundings: Surroundings, options: OpenOptions): Promise<Live> {
+export async function openLive(
+  config: ServerConfig,
+  surroundings: AuthorizedSurroundings,
+  options: OpenOptions,
+): Promise<Live> {
   const { handlers, knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
+  const { authorization } = surroundings;
+  const tokens = () => authorization?.secrets ?? NONE;
   const redact = {
-    errors: createRedactor(secrets, "patterns"),
-    results: createRedactor(secrets, config.policy.redactResults),
-    listings: createRedactor(secrets, "values"),
-    words: wordRedactor(secrets),
+    errors: growingRedactor(secrets, "patterns", tokens),
+    results: growingRedactor(secrets, config.policy.redactResults, tokens),
+    listings: growingRedactor(secrets, "values", tokens),
+    words: growingRedactor(wordSecrets(secrets), "values", tokens),
   };
+  await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
+    const auth = authorization?.httpAuth(target);
     const notice = (text: string) => handlers.notice?.(text);
-    transport = await createTransport(target, flavor, config, surroundings, { notice, redactor: redact.errors });
+    const reports = { notice, redactor: redact.errors };
+    transport = await createTransport(target, flavor, config, surroundings, reports, auth);
     return transport;
   };
   try {

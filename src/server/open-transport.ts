@@ -3,6 +3,7 @@ import { programName } from "../config/package-runner.ts";
 import { agentDir, personOf } from "../config/paths.ts";
 import type { ServerConfig, ServerTarget, StdioTarget } from "../config/record.ts";
 import { createRedactor, type Redactor } from "../content/redact.ts";
+import type { HttpAuth } from "../transport/http-auth.ts";
 import type { Transport } from "../transport/transport.ts";
 import { around } from "./around.ts";
 import { containerOf } from "./container.ts";
@@ -43,15 +44,16 @@ export async function createTransport(
   config: Pick<ServerConfig, "name" | "policy">,
   surroundings: Surroundings,
   reports: Reports = NO_REPORTS,
+  auth?: HttpAuth,
 ): Promise<Transport> {
   const { env } = surroundings;
   if (target.kind === "stdio") return createProcess(target, config, surroundings, reports);
   if (target.kind === "sse" || flavor === "sse") {
     const { LegacySseTransport } = await import("../transport/legacy-sse.ts");
-    return new LegacySseTransport({ ...target, env });
+    return new LegacySseTransport({ ...target, env, auth });
   }
   const { HttpTransport } = await import("../transport/http.ts");
-  return new HttpTransport({ ...target, env });
+  return new HttpTransport({ ...target, env, auth });
 }
 
 async function createProcess(

@@ -9,6 +9,7 @@ import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import { Authorization } from "./authorization.ts";
 import { type KnownTools, ServerCatalogue } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
 import { handlersFor } from "./handlers.ts";
@@ -17,6 +18,7 @@ import type { Live } from "./live.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
+import { type SignInDoor, signInDoor } from "./sign-in.ts";
 import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
 
 /** A server that is odd in more ways than this is odd. */
@@ -51,6 +53,11 @@ export class Server {
   #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
+  /** Of its tools, also when they were listed by a server whose place this one has taken. */
+  readonly #destructive: Set<string>;
+  readonly #authorization: Authorization;
+  /** For those who are asked to sign in. */
+  readonly signIn: SignInDoor;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */
@@ -64,22 +71,32 @@ export class Server {
   #isRefreshed = false;
 
   /**
-   * `predecessor`: the end of a server whose place this one takes; it is not started before that. `folder`: where what is
-   * known of servers is kept.
+   * `predecessor`: the end of a server whose place this one takes; it is not started before that. `destructive`: the names
+   * of the tools that were declared so by a server of this name; kept up to date here. `folder`: where what is known of
+   * servers is kept.
    */
   constructor(
     config: ServerConfig,
     surroundings: Surroundings,
     port: ServerPort,
     predecessor?: Promise<unknown>,
+    destructive = new Set<string>(),
     folder?: CatalogueFolder,
   ) {
     this.#config = config;
+    this.#destructive = destructive;
     this.#port = port;
     this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
+    this.#authorization = new Authorization(config, surroundings.env);
+    this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
-    const handlers = handlersFor(config, port, events);
-    this.#link = new Link(config, surroundings, handlers, predecessor, () => this.#catalogue.era);
+    this.#link = new Link(
+      config,
+      { ...surroundings, authorization: this.#authorization },
+      handlersFor(config, port, events),
+      predecessor,
+      () => this.#catalogue.era,
+    );
   }
 
   get config(): ServerConfig {
@@ -90,6 +107,7 @@ export class Server {
   relocate(config: ServerConfig): void {
     this.#config = config;
     this.#link.relocate(config);
+    this.#authorization.relocate(config);
   }
 
   get state(): Link["state"] {
@@ -215,8 +233,8 @@ export class Server {
   }
 
   /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
-  close(reason?: string): Promise<void> {
-    return this.#link.close(reason);
+  async close(reason?: string): Promise<void> {
+    await Promise.all([this.#link.close(reason), this.#authorization.close().catch(() => {})]);
   }
 
   /** Gives way to another server of its name; see `Link.retire`. */
@@ -230,12 +248,18 @@ export class Server {
     return perform(this.#link, this.config, {
       signal,
       limit: request.timeoutMs === undefined ? "call" : "own",
-      annotations: () => this.knownTool(tool)?.annotations,
+      annotations: () => this.#annotationsOf(tool),
       operate: async ({ connection, redact }) => {
         const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
         return redactResult(await connection.callTool(tool, args, options), redact.results);
       },
     });
+  }
+
+  /** Until the tools are listed, one that was destructive under another entry is taken to be so still. */
+  #annotationsOf(tool: string): ToolDefinition["annotations"] | undefined {
+    const known = this.knownTool(tool)?.annotations;
+    return known ?? (this.#destructive.has(tool) ? { destructiveHint: true } : undefined);
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
@@ -247,6 +271,10 @@ export class Server {
     const former = this.#catalogue.isFormer ? this.known : undefined;
     this.#catalogue.take(live, listing);
     if (former !== undefined && this.known !== former) this.#port.toolsChanged?.(this.config.name);
+    for (const { name, annotations } of tools) {
+      if (annotations.destructiveHint) this.#destructive.add(name);
+      else this.#destructive.delete(name);
+    }
     this.#listingTrouble = undefined;
     return tools;
   }

@@ -28,8 +28,8 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
   const folder = catalogueFolder(catalogueDir(personOf(surroundings.env)));
-  const servers = new ServerSet(config, (server, predecessor) => {
-    const made = new Server(server, surroundings, offered, predecessor, folder);
+  const servers = new ServerSet(config, (server, predecessor, destructive) => {
+    const made = new Server(server, surroundings, offered, predecessor, destructive, folder);
     made.begin();
     return made;
   });
@@ -87,6 +87,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
     callTool: (name, tool, args, options = {}) => ask(name, (server) => server.callTool(tool, args, options)),
+    signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
       return statusOf(find(name));

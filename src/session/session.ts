@@ -4,6 +4,7 @@ import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import type { KnownTools } from "../server/catalogue.ts";
 import type { CountedList, ServerFacts } from "../server/server.ts";
+import type { SignInDoor } from "../server/sign-in.ts";
 import type { State } from "../server/states.ts";
 import type { ToolSearch } from "./search.ts";
 
@@ -72,6 +73,8 @@ export interface McpSession {
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;
+  /** How one signs in to a server. Throws McpServerError `unknown-server`. */
+  signIn(server: string): SignInDoor;
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
   /**

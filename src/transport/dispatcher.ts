@@ -1,4 +1,5 @@
-import type { Socket } from "node:net";
+import { lookup } from "node:dns";
+import type { LookupFunction, Socket } from "node:net";
 import type { buildConnector } from "undici";
 import { codeOf, lostConnection } from "./http-failure.ts";
 import type { HttpResponse } from "./http-response.ts";
@@ -11,6 +12,8 @@ const CONNECT_LIMIT_MS = 10_000;
 /** After this long without an answer the next address of a host is tried as well (RFC 8305 section 5) [E089]. */
 const NEXT_ADDRESS_MS = 250;
 const PROXY_WANTS_CREDENTIALS = 407;
+/** The code of a failed connection to a name of which no address is admitted. */
+const ADDRESS_NOT_ADMITTED = "ADDRESS_NOT_ADMITTED";
 
 export interface ConnectionOptions {
   /** Proxies and authorities are read from it. */
@@ -18,6 +21,11 @@ export interface ConnectionOptions {
   readonly tls: TlsFiles;
   /** Connections that do not keep the process alive, also while they are in use. */
   readonly background: boolean;
+  /**
+   * Which IP addresses may be connected to; any when absent. Asked after a name was looked up, with what is then connected
+   * to, so that no second look-up can say something else. Where a proxy looks up names, it is not asked.
+   */
+  readonly admits?: ((address: string) => boolean) | undefined;
 }
 
 export type HttpMethod = "GET" | "POST" | "DELETE";
@@ -42,12 +50,13 @@ export interface Connections {
  * Connections made of one undici agent. Its clocks are off: they belong to the protocol, and an agent with limits of its
  * own ends long calls at its own time [E073]. Each connection is made for one request at a time, in any number.
  */
-export async function openConnections({ env, tls, background }: ConnectionOptions): Promise<Connections> {
+export async function openConnections({ env, tls, background, admits }: ConnectionOptions): Promise<Connections> {
   const undici = await import("undici");
   const settings = {
     timeout: CONNECT_LIMIT_MS,
     autoSelectFamily: true,
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_MS,
+    ...(admits && { lookup: guardedLookup(admits) }),
   };
   const plain = undici.buildConnector(settings);
   let secure: Promise<buildConnector.connector> | undefined;
@@ -138,8 +147,24 @@ export async function openConnections({ env, tls, background }: ConnectionOption
   return { request, destroy };
 }
 
-/** The agent sees to a signal only once there is a connection. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+/** Looks names up as usual and leaves out the addresses that are not admitted. */
+function guardedLookup(admits: (address: string) => boolean): LookupFunction {
+  return (hostname, options, callback) => {
+    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "", 0);
+      const admitted = addresses.filter(({ address }) => admits(address));
+      const [first] = admitted;
+      if (first === undefined) {
+        return callback(Object.assign(new Error("no admitted address"), { code: ADDRESS_NOT_ADMITTED }), "", 0);
+      }
+      if (options.all) callback(null, admitted);
+      else callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** What sees to no signal itself goes on behind one that waits no longer. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   return new Promise((resolve, reject) => {
     const abort = () => reject(new DOMException("The request was given up.", "AbortError"));

@@ -1,11 +1,15 @@
 import { CLIENT_INFO } from "../version.ts";
-import { type Connections, type HttpMethod, openConnections } from "./dispatcher.ts";
+import { type Connections, type HttpMethod, openConnections, untilAborted } from "./dispatcher.ts";
+import type { AuthRefusal, HttpAuth } from "./http-auth.ts";
 import { discard } from "./http-body.ts";
 import { redirectFailure } from "./http-failure.ts";
 import { type HttpResponse, headerOf } from "./http-response.ts";
 import { basicCredentials } from "./proxy.ts";
 import type { TlsFiles } from "./tls.ts";
 import { type SendOptions, TransportError } from "./transport.ts";
+
+/** A token that has expired, a nonce, one scope more: what is refused after that is refused. */
+const MAX_AUTH_ATTEMPTS = 4;
 
 /** A slash added, a host's own name: more than a few hops are a loop. */
 const MAX_REDIRECTS = 3;
@@ -24,6 +28,8 @@ export interface HttpTransportOptions extends TlsFiles {
   readonly headers: Readonly<Record<string, string>>;
   /** Proxy variables, and those that name authorities (`NODE_EXTRA_CA_CERTS`), are read from it when connecting. */
   readonly env: NodeJS.ProcessEnv;
+  /** Credentials that are not configured, and what to do when the server wants others. */
+  readonly auth?: HttpAuth | undefined;
   /** Limit of one message, and of one event of a stream; 64 MiB when absent. */
   readonly maxMessageBytes?: number | undefined;
 }
@@ -86,9 +92,7 @@ export class HttpClient {
       if (this.#resting) await this.open();
       if (!this.#connections) throw new TransportError("ended", "the connection is closed", "not-sent");
       const connections = this.#connections[request.background ? "background" : "foreground"];
-      const { body, signal } = request;
-      const headers = { ...this.#headers, ...request.headers };
-      const response = await connections.request(url, { method, headers, body, signal });
+      const response = await this.#authorized(connections, url, method, request);
       const { statusCode: status } = response;
       if (status < 300 || status >= 400 || status === 304) {
         if (hops > 0 && !request.url) this.#url = url;
@@ -105,6 +109,30 @@ export class HttpClient {
       }
       if (hops === MAX_REDIRECTS) throw redirectFailure(response, target, "after too many redirects");
       url = target;
+    }
+  }
+
+  /** Sends a request, and again as long as it was refused for want of credentials and there are others. */
+  async #authorized(
+    connections: Connections,
+    url: URL,
+    method: HttpMethod,
+    { body, signal, headers: given }: ClientRequest,
+  ): Promise<HttpResponse> {
+    const { auth } = this.#options;
+    for (let attempt = 1; ; attempt++) {
+      const sent = (await auth?.headers({ method, url })) ?? {};
+      const headers = { ...this.#headers, ...given, ...sent };
+      const response = await connections.request(url, { method, headers, body, signal });
+      const { statusCode: status } = response;
+      if (!auth || (status !== 401 && status !== 403) || attempt === MAX_AUTH_ATTEMPTS) return response;
+      const refusal: AuthRefusal = {
+        ...{ method, url, status, sent, attempt, signal },
+        challenges: [response.headers["www-authenticate"] ?? []].flat(),
+        nonce: headerOf(response, "dpop-nonce"),
+      };
+      if (!(await untilAborted(auth.refused(refusal), signal))) return response;
+      discard(response);
     }
   }
 

@@ -8,7 +8,9 @@ import type { McpConnection } from "../../src/protocol/connection.ts";
 import { ProtocolError } from "../../src/protocol/errors.ts";
 import type { ClientHandlers } from "../../src/protocol/handlers.ts";
 import type { JsonObject, ToolDefinition } from "../../src/protocol/types.ts";
+import { TransportError } from "../../src/transport/transport.ts";
 import { join } from "../oracle/join.ts";
+import { mustRefuse, signsIn } from "./sign-in.ts";
 
 /** Servers that list a tool and cannot call it. */
 const CALLS_NOTHING = new Set(["json-schema-ref-no-deref"]);
@@ -38,10 +40,25 @@ try {
 }
 
 async function main(): Promise<void> {
-  const connection = await join(
-    { kind: "http", url, headers: {} },
-    { protocolVersion: mode === "pinned" ? (env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? "auto") : "auto", handlers },
-  );
+  const target = { kind: "http", url, headers: {} } as const;
+  const signIn = scenario.startsWith("auth/") ? signsIn(target, scenario) : undefined;
+  const protocolVersion = mode === "pinned" ? (env.MCP_CONFORMANCE_PROTOCOL_VERSION ?? "auto") : "auto";
+  try {
+    await converse(await join(target, { protocolVersion, handlers, auth: signIn?.auth }));
+  } catch (error) {
+    if (!mustRefuse(scenario) || !isRefusal(error)) throw error;
+    console.log("refused", String(error));
+  } finally {
+    signIn?.end();
+  }
+}
+
+/** To sign in was refused, and nothing else went wrong. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof TransportError && error.failure === "unauthorized";
+}
+
+async function converse(connection: McpConnection): Promise<void> {
   try {
     const { era, protocolVersion, serverInfo, capabilities } = connection;
     console.log("connected", era, protocolVersion, serverInfo, capabilities);

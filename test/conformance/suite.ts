@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { OUTPUT, ROOT } from "../../scripts/run.ts";
 
 const PACKAGE = join(ROOT, "node_modules/@modelcontextprotocol/conformance");
@@ -98,13 +98,9 @@ export async function runScenario(run: Run): Promise<Verdict> {
 
 /** The suite makes one folder with the time in its name for each run; none when it refused to run. */
 function resultFile(folder: string, name: string): string | undefined {
-  const results = readdirSync(folder, { withFileTypes: true }).find((entry) => entry.isDirectory());
-  if (results === undefined) return undefined;
-  try {
-    return readFileSync(join(folder, results.name, name), "utf8");
-  } catch {
-    return undefined;
-  }
+  // Some scenarios have a folder in their names, too.
+  const results = readdirSync(folder, { recursive: true, encoding: "utf8" }).find((path) => basename(path) === name);
+  return results === undefined ? undefined : readFileSync(join(folder, results), "utf8");
 }
 
 function checksIn(folder: string): Check[] {

@@ -4,6 +4,7 @@ import { connect } from "../../src/protocol/connect.ts";
 import type { McpConnection } from "../../src/protocol/connection.ts";
 import type { ClientHandlers } from "../../src/protocol/handlers.ts";
 import { createTransport } from "../../src/server/open-transport.ts";
+import type { HttpAuth } from "../../src/transport/http-auth.ts";
 import { CLIENT_INFO } from "../../src/version.ts";
 
 export interface JoinOptions {
@@ -11,13 +12,15 @@ export interface JoinOptions {
   readonly handlers: ClientHandlers;
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
+  /** For a server over HTTP: who we are for it. */
+  readonly auth?: HttpAuth | undefined;
 }
 
 /** Our client at one server, through the product's own transports, with the usual policy and nothing above it. */
 export function join(target: ServerTarget, options: JoinOptions): Promise<McpConnection> {
-  const { protocolVersion, handlers, env = process.env, cwd = process.cwd() } = options;
+  const { protocolVersion, handlers, env = process.env, cwd = process.cwd(), auth } = options;
   const open = (flavor: "usual" | "sse") =>
-    createTransport(target, flavor, { name: "peer", policy: ORIGINS.mcpjson }, { env, cwd });
+    createTransport(target, flavor, { name: "peer", policy: ORIGINS.mcpjson }, { env, cwd }, undefined, auth);
   return connect(open, {
     protocolVersion,
     handlers,

@@ -152,7 +152,7 @@ test("[E044] a server that wants a login says so, and the others work", async ()
     mcp(session, { ...call, server: "open" }),
   ]);
   expect(refused.details).toMatchObject({ category: "needs-auth" });
-  expect(refused.text).toContain("it requires authorization (HTTP 401)");
+  expect(refused.text).toContain('Server "closed" requires authentication. Run /mcp-auth login closed');
   expect(session.status("closed").state).toBe("needs-auth");
   expect(fine.isError).toBe(false);
   await session.close();
@@ -382,7 +382,10 @@ test("[E260] a list that cannot be had is told with its reason, not shown as no 
   home.write({ mcp: { mcpServers: { fake: { url: server.url } } } });
   const session = sessionOf(home);
   const { text, isError } = await mcp(session, { action: "list_tools", server: "fake" });
-  expect([isError, text]).toEqual([true, expect.stringContaining("it requires authorization (HTTP 401)")]);
+  expect([isError, text]).toEqual([
+    true,
+    expect.stringContaining('Server "fake" requires authentication. Run /mcp-auth login fake'),
+  ]);
   expect(session.status("fake").state).toBe("needs-auth");
   await session.close();
   await server.close();

@@ -1,5 +1,6 @@
 import { CLIENT_INFO } from "../../version.ts";
 import { add } from "./add.ts";
+import { auth } from "./auth.ts";
 import { call } from "./call.ts";
 import type { Command } from "./command.ts";
 import { config } from "./config.ts";
@@ -16,7 +17,23 @@ import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
-  ...[list, search, describe, call, doctor, add, importServers, remove, enable, disable, get, config, validate, trust],
+  ...[
+    list,
+    search,
+    describe,
+    call,
+    doctor,
+    add,
+    importServers,
+    remove,
+    enable,
+    disable,
+    get,
+    config,
+    validate,
+    trust,
+    auth,
+  ],
 ];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them

@@ -14,6 +14,13 @@ export const remove: Command = {
     const other = serverInUse(name)?.source;
     if (other !== undefined)
       console.error(`pi-mcp: ${quote(name)} is still in ${other.file}:${other.line}, which is used now.`);
+    else await forget(name);
     return EXIT.ok;
   },
 };
+
+/** A server of that name that comes later is not the one that was signed in to. */
+async function forget(name: string): Promise<void> {
+  const { forgetCredentials } = await import("../../server/authorization.ts");
+  if (await forgetCredentials(name, process.env)) console.error("pi-mcp: its sign-in was forgotten, too.");
+}

@@ -5,4 +5,5 @@ export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
 export { runMcpTool } from "../../tools/mcp.ts";
+export { askPerson, runMcpAuthTool } from "../../tools/mcp-auth.ts";
 export { runMcpCall, runMcpLoad } from "../../tools/split.ts";

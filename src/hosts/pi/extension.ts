@@ -1,4 +1,5 @@
 import { type PiApi, tellsMcpServers } from "./api.ts";
+import { mcpAuthCommand } from "./auth-command.ts";
 import { mcpCommand } from "./command.ts";
 import { takeFlags } from "./flags.ts";
 import { PiHost } from "./host.ts";
@@ -13,6 +14,7 @@ export default function piMcp(pi: PiApi): void {
   try {
     const host = new PiHost(pi, takeFlags(pi, process.argv.slice(2)));
     pi.registerCommand("mcp", mcpCommand(host));
+    pi.registerCommand("mcp-auth", mcpAuthCommand(host));
     pi.on("session_start", (_event, ctx) => host.begin(ctx));
     pi.on("before_agent_start", () => host.awaitDirectTools());
     pi.on("session_shutdown", () => host.end());

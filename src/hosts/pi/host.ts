@@ -6,6 +6,7 @@ import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
 import { startsWithSession } from "../../config/lifecycle.ts";
 import { loadConfig } from "../../config/load.ts";
+import { maySignIn } from "../../config/may-sign-in.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
@@ -15,6 +16,7 @@ import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
 import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
+import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
@@ -174,6 +176,13 @@ export class PiHost {
           return run(engine)(session, call);
         });
       }
+    }
+    if (!servers.some(maySignIn)) this.#tools.withdraw([MCP_AUTH_TOOL.name]);
+    else if (!this.#tools.isOffered(MCP_AUTH_TOOL.name)) {
+      this.#tools.offer(MCP_AUTH_TOOL, async (call) => {
+        const [{ runMcpAuthTool }, session] = await this.engine();
+        return runMcpAuthTool(session, call);
+      });
     }
     const changed = new Set([...added, ...replaced]);
     const direct = servers

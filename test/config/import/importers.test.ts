@@ -497,6 +497,20 @@ describe("what is wrong", () => {
     expect(scanned.problems).toEqual([]);
   });
 
+  test("a file of Goose with more in it than anybody has: many keys are no matter, a megabyte is too much", () => {
+    using home = importHome();
+    const servers = (count: number, text: string) =>
+      `extensions:\n${Array.from({ length: count }, (_, n) => `  s${n}: {type: stdio, cmd: x, args: [${text}]}\n`).join("")}`;
+    home.put("~/.config/goose/config.yaml", `${servers(3_000, "a")}  s0: {type: stdio, cmd: later}\n`);
+    const [file] = home.scan("goose").files;
+    expect([file?.state, file?.servers.length]).toEqual(["read", 300]);
+    home.put("~/.config/goose/config.yaml", servers(3_000, "a".repeat(400)));
+    expect(home.scan("goose")).toMatchObject({
+      files: [{ state: "broken" }],
+      problems: [{ message: "This file is larger than 1 MiB, so it was not read." }],
+    });
+  });
+
   test("a document of another shape has no servers", () => {
     using home = importHome();
     for (const text of ["[]", "1", "null", '"x"', '{"mcpServers": []}', '{"mcpServers": 5}', "", "// nothing"]) {

@@ -1,0 +1,382 @@
+import type { AuthorizationServer } from "oauth4webapi";
+import type { ConfiguredSecret, OAuthSettings } from "../config/record.ts";
+import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
+import { TransportError } from "../transport/transport.ts";
+import { admissionOf, safeUrl } from "./address.ts";
+import { type Challenge, readChallenge } from "./challenge.ts";
+import { knownIdentity } from "./client.ts";
+import { createDpop, type Dpop } from "./dpop.ts";
+import { AuthError } from "./error.ts";
+import { type AuthHttp, openAuthHttp } from "./http.ts";
+import { isMachineGrant, obtainByMachine } from "./machine.ts";
+import { covers } from "./scope.ts";
+import { beginSignIn, completeElsewhere, type SignIn, type SignInContext } from "./sign-in.ts";
+import { type Credentials, openStore, type Store } from "./store.ts";
+import { refresh, revoke } from "./token-endpoint.ts";
+
+/** Before the end of a token, so that a request in flight does not meet it. */
+const EARLY_S = 10;
+/** After a refresh that failed for now; twice as long after each further one. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 60_000;
+/** For telling an authorization server that somebody has signed out. */
+const REVOCATION_LIMIT_MS = 5_000;
+/** Errors about the refresh token or the client; others are about how it was asked. */
+const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
+/** Of a session that goes on for weeks, the first ones are over. */
+const MAX_SECRETS = 100;
+/** A sign-in that was asked for by a 401, and one for more scopes. */
+const MAX_SIGN_INS = 2;
+
+export interface ServerAuthOptions {
+  /** The server's name, under which its credentials are kept. */
+  readonly name: string;
+  readonly url: string;
+  /** Values ready for use. */
+  readonly settings: OAuthSettings;
+  /** Configured headers of the server, for asking it how to sign in. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly ca?: string | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** The folder of all credentials. */
+  readonly root: string;
+  /** Shows an address to a person. With it a 401 starts a sign-in by itself; without it nothing does. */
+  readonly openUnasked?: ((url: string) => Promise<void>) | undefined;
+}
+
+export interface SignInStatus {
+  /** `expired`: tokens that are over and cannot be renewed. */
+  readonly state: "signed-in" | "expired" | "signed-out";
+  readonly expiresAt?: number;
+  readonly scope?: string;
+  readonly renewable: boolean;
+}
+
+/** The credentials of one server: uses, renews, gets and removes them. */
+export class ServerAuth implements HttpAuth {
+  readonly #options: ServerAuthOptions;
+  readonly #store: Store;
+  #challenge: Challenge | undefined;
+  #dpop: Dpop | undefined;
+  /** One for all who wait, and for one more than those: it ends on its own clock, so that no rotated token is lost [E277]. */
+  #renewing: Promise<boolean> | undefined;
+  #signingIn: Promise<void> | undefined;
+  #flow: SignIn | undefined;
+  #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  #secrets: readonly ConfiguredSecret[] = [];
+  /** Scopes that were asked for once more though they had been granted [E118]. */
+  readonly #askedAgain = new Set<string>();
+
+  constructor(options: ServerAuthOptions) {
+    this.#options = options;
+    this.#store = openStore(options.root, options.name, options.url);
+  }
+
+  /** All tokens that were in use here; another list when there is another one. */
+  get secrets(): readonly ConfiguredSecret[] {
+    return this.#secrets;
+  }
+
+  /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
+  async prepare(): Promise<void> {
+    const { tokens } = this.#store.read() ?? {};
+    if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
+    if (tokens.refreshToken || isMachineGrant(this.#options.settings))
+      await this.#renew(tokens.accessToken).catch(() => {});
+  }
+
+  async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
+    await this.prepare();
+    const credentials = this.#store.read();
+    const tokens = credentials?.tokens;
+    if (!tokens) return {};
+    this.#remember(tokens.accessToken, tokens.refreshToken, credentials.clientInfo?.clientSecret);
+    if (tokens.tokenType !== "DPoP") return { authorization: `Bearer ${tokens.accessToken}` };
+    const proof = this.#dpopOf(credentials).proof(method, url, tokens.accessToken);
+    return { authorization: `DPoP ${tokens.accessToken}`, dpop: proof };
+  }
+
+  async refused(refusal: AuthRefusal): Promise<boolean> {
+    const challenge = readChallenge(refusal.challenges);
+    if (refusal.status === 401 && this.#dpop?.takeNonce(refusal.url, refusal.nonce)) return true;
+    if (refusal.status === 403) {
+      return challenge.error === "insufficient_scope" && this.#stepUp(challenge, refusal);
+    }
+    if (refusal.method === "POST") this.#challenge = challenge;
+    const sent = tokenIn(refusal.sent);
+    const tokens = this.#store.read()?.tokens;
+    if (tokens && tokens.accessToken !== sent) return true;
+    if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
+      if (await this.#renewOrFail(sent, refusal.status)) return true;
+    }
+    return this.#signInUnasked(refusal);
+  }
+
+  /** Starts a sign-in; one that waits is over. Rejects with AuthError. */
+  async signIn(options: { listens?: boolean } = {}): Promise<SignIn> {
+    if (isMachineGrant(this.#options.settings)) {
+      throw new AuthError("refused", 'by its "grantType" it is signed in to with the first request, and by nobody');
+    }
+    this.#flow?.cancel("another sign-in was started");
+    const flow = await beginSignIn(this.#context(), { ...options, challenge: this.#challenge });
+    this.#flow = flow;
+    flow.done.then(
+      () => this.#settled(flow),
+      () => this.#settled(flow),
+    );
+    return flow;
+  }
+
+  /** Completes the sign-in that waits here or, if there is none, one that was started by another process. */
+  async complete(pasted: string): Promise<void> {
+    const flow = this.#flow;
+    if (flow) return flow.complete(pasted);
+    await completeElsewhere(this.#context(), pasted);
+    this.#resume();
+  }
+
+  status(): SignInStatus {
+    const { tokens } = this.#store.read() ?? {};
+    if (!tokens) return { state: "signed-out", renewable: false };
+    const renewable = tokens.refreshToken !== undefined || isMachineGrant(this.#options.settings);
+    return {
+      state: !renewable && isOver(tokens.expiresAt, 0) ? "expired" : "signed-in",
+      renewable,
+      ...(tokens.expiresAt !== undefined && { expiresAt: tokens.expiresAt }),
+      ...(tokens.scope !== undefined && { scope: tokens.scope }),
+    };
+  }
+
+  /** Forgets everything at once, then tells the authorization server. Whether there was anything. */
+  async logout(): Promise<boolean> {
+    this.#flow?.cancel("signed out");
+    const credentials = this.#store.read();
+    const had = await this.#store.clear();
+    this.#dpop = undefined;
+    if (credentials?.tokens) await this.#revoke(credentials).catch(() => {});
+    return had;
+  }
+
+  close(): void {
+    this.#flow?.cancel("the session is closed");
+  }
+
+  #remember(...values: (string | undefined)[]): void {
+    const known = new Set(this.#secrets.map(({ value }) => value));
+    const fresh = values.filter((value) => value !== undefined && !known.has(value)) as string[];
+    if (fresh.length === 0) return;
+    this.#secrets = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))].slice(-MAX_SECRETS);
+  }
+
+  #settled(flow: SignIn): void {
+    if (this.#flow === flow) this.#flow = undefined;
+    this.#resume();
+  }
+
+  /** What was found out about earlier tokens says nothing of new ones. */
+  #resume(): void {
+    this.#pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined };
+    this.#dpop = undefined;
+  }
+
+  #context(): SignInContext {
+    return { ...this.#options, store: this.#store };
+  }
+
+  #dpopOf(credentials: Credentials): Dpop {
+    this.#dpop ??= createDpop(credentials.dpopKey);
+    return this.#dpop;
+  }
+
+  /** More scopes than were granted are asked for once; then a person has to know. */
+  async #stepUp(challenge: Challenge, refusal: AuthRefusal): Promise<boolean> {
+    const sent = tokenIn(refusal.sent);
+    const now = this.#store.read();
+    if (!now?.tokens || sent === undefined) return false;
+    if (now.tokens.accessToken !== sent) return true;
+    const wanted = challenge.scope ?? "";
+    const isHeld = covers(now.tokens.scope ?? now.requestedScope, wanted) || covers(now.requestedScope, wanted);
+    await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
+    this.#challenge = { ...this.#challenge, ...challenge };
+    if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
+    if (this.#store.read()?.tokens?.accessToken !== sent) return true;
+    const isFirst = !isHeld || !this.#askedAgain.has(wanted);
+    if (isHeld) this.#askedAgain.add(wanted);
+    if (isFirst && (await this.#signInUnasked(refusal))) return true;
+    const text = `it asks for more than this sign-in may do${wanted === "" ? "" : ` (scope "${wanted}")`}`;
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 403 } });
+  }
+
+  async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
+    // Somebody else may have signed in while this one found out that it has to.
+    const tokens = this.#store.read()?.tokens;
+    if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
+    const open = this.#options.openUnasked;
+    // A stream of its own is no reason to bother a person [E065].
+    if (!open || attempt > MAX_SIGN_INS || method !== "POST") return false;
+    this.#signingIn ??= this.signIn()
+      .then(async (flow) => {
+        await open(flow.url);
+        await flow.done;
+      })
+      .finally(() => {
+        this.#signingIn = undefined;
+      });
+    await this.#signingIn.catch((error: unknown) => {
+      throw asTransportError(error, 401);
+    });
+    return true;
+  }
+
+  async #renewOrFail(sent: string | undefined, status: 401 | 403): Promise<boolean> {
+    try {
+      return await this.#renew(sent);
+    } catch (error) {
+      throw asTransportError(error, status);
+    }
+  }
+
+  /**
+   * New tokens in place of `stale`: true when there are some now, false when there is no way. Rejects with AuthError when
+   * there may be one later.
+   */
+  #renew(stale: string | undefined): Promise<boolean> {
+    this.#renewing ??= this.#renewAlone(stale).finally(() => {
+      this.#renewing = undefined;
+    });
+    return this.#renewing;
+  }
+
+  async #renewAlone(stale: string | undefined): Promise<boolean> {
+    if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
+    return this.#store.alone(async () => {
+      // Somebody else may have done it while we waited for our turn [E130, E131].
+      const now = this.#store.read();
+      if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
+      try {
+        const renewed = isMachineGrant(this.#options.settings)
+          ? await obtainByMachine(this.#context(), this.#challenge ?? {})
+          : await this.#refresh(now);
+        if (renewed) this.#resume();
+        return renewed;
+      } catch (error) {
+        if (!(error instanceof AuthError)) throw error;
+        if (error.failure !== "transient") return this.#lost(now, error);
+        const { nextMs } = this.#pause;
+        this.#pause = { untilMs: Date.now() + nextMs, nextMs: Math.min(nextMs * 2, MAX_PAUSE_MS), error };
+        throw error;
+      }
+    });
+  }
+
+  /** The authorization server said no: what it said no to is of no more use [E124], unless somebody has put new there. */
+  async #lost(used: Credentials | undefined, error: AuthError): Promise<boolean> {
+    if (isMachineGrant(this.#options.settings)) throw error;
+    if (error.code === undefined || !FINAL.has(error.code)) return false;
+    await this.#store.update((now) => {
+      if (!now || now.tokens?.refreshToken !== used?.tokens?.refreshToken) return now;
+      const { tokens: _, clientInfo, ...rest } = now;
+      return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
+    });
+    return this.#store.read()?.tokens !== undefined;
+  }
+
+  async #refresh(now: Credentials | undefined): Promise<boolean> {
+    const refreshToken = now?.tokens?.refreshToken;
+    if (!now || refreshToken === undefined) return false;
+    return this.#withHttp(async (http) => {
+      const { as, resource } = await this.#placeOf(http, now);
+      const settings = withMethod(this.#options.settings, now);
+      const identity = await knownIdentity({ settings, as, stored: now.clientInfo });
+      if (!identity) return false;
+      const dpop = now.tokens?.tokenType === "DPoP" ? this.#dpopOf(now) : undefined;
+      const clientSecret = settings.clientSecret ?? now.clientInfo?.clientSecret;
+      const answer = await refresh({ http, as, identity, clientSecret, resource, dpop }, refreshToken);
+      await this.#store.update((latest) => {
+        // A sign-out or a new sign-in meanwhile is the last word [E274].
+        if (latest?.tokens?.refreshToken !== refreshToken) return latest;
+        const tokens = { ...withoutOld(latest.tokens), scope: latest.tokens.scope, ...answer.tokens };
+        return { ...latest, tokens, ...(identity.isGuess && { tokenEndpointAuthMethod: answer.method }) };
+      });
+      return this.#store.read()?.tokens !== undefined;
+    });
+  }
+
+  /** As it was at the sign-in; looked for once more where another program has stored the tokens. */
+  async #placeOf(
+    http: AuthHttp,
+    now: Credentials,
+  ): Promise<{ as: AuthorizationServer; resource?: string | undefined }> {
+    const stored = now.authorizationServer;
+    if (stored && typeof stored.issuer === "string" && typeof stored.token_endpoint === "string") {
+      safeUrl(stored.token_endpoint, "the `token_endpoint` of its authorization server", http.admits);
+      return { as: stored as AuthorizationServer, resource: now.resource };
+    }
+    const { discover } = await import("./discovery.ts");
+    const server = new URL(this.#options.url);
+    const metadataUrl = this.#options.settings.authServerMetadataUrl;
+    const { as, resource } = await discover(http, { server, challenge: this.#challenge ?? {}, metadataUrl });
+    return { as, resource: resource?.resource };
+  }
+
+  async #revoke(credentials: Credentials): Promise<void> {
+    const { tokens, clientInfo } = credentials;
+    const work = this.#withHttp(async (http) => {
+      const as = credentials.authorizationServer as AuthorizationServer | undefined;
+      if (typeof as?.revocation_endpoint !== "string" || !tokens) return;
+      const settings = withMethod(this.#options.settings, credentials);
+      const identity = await knownIdentity({ settings, as, stored: clientInfo });
+      if (!identity) return;
+      const place = { http, as, identity };
+      if (tokens.refreshToken) await revoke(place, tokens.refreshToken, "refresh_token");
+      else await revoke(place, tokens.accessToken, "access_token");
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, REVOCATION_LIMIT_MS);
+    });
+    await Promise.race([work, limit]).finally(() => clearTimeout(timer));
+  }
+
+  async #withHttp<T>(work: (http: AuthHttp) => Promise<T>): Promise<T> {
+    const { env, ca, url } = this.#options;
+    const http = await openAuthHttp({ env, ca, admits: await admissionOf(new URL(url)) });
+    try {
+      return await work(http);
+    } finally {
+      await http.close();
+    }
+  }
+}
+
+/** What is known to work is used again. */
+function withMethod(settings: OAuthSettings, { tokenEndpointAuthMethod: known }: Credentials): OAuthSettings {
+  if (settings.tokenEndpointAuthMethod !== undefined || typeof known !== "string") return settings;
+  return { ...settings, tokenEndpointAuthMethod: known };
+}
+
+function withoutOld(tokens: NonNullable<Credentials["tokens"]>): Record<string, unknown> {
+  const { expiresAt: _, tokenType: __, ...rest } = tokens;
+  return rest;
+}
+
+function isOver(expiresAt: unknown, earlyS: number): boolean {
+  return typeof expiresAt === "number" && Date.now() / 1000 >= expiresAt - earlyS;
+}
+
+function tokenIn({ authorization }: Readonly<Record<string, string>>): string | undefined {
+  return authorization?.replace(/^\S+\s+/, "");
+}
+
+/** A sign-in that is kept and did not work now is no reason to sign in again [E122]. */
+function asTransportError(error: unknown, status: 401 | 403): unknown {
+  if (!(error instanceof AuthError)) return error;
+  if (error.failure === "transient") {
+    const text = `its sign-in could not be renewed now (${error.message}); it is kept, and tried again later`;
+    return new TransportError("status", text, "rejected", { http: { status }, cause: error });
+  }
+  return new TransportError("unauthorized", `signing in failed: ${error.message}`, "rejected", {
+    http: { status },
+    cause: error,
+  });
+}

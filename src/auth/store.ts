@@ -1,0 +1,202 @@
+import type { JsonWebKey } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { isUnwritable, Unwritable, withLock } from "./lock.ts";
+
+/** For a change, which takes no time. */
+const CHANGE_PATIENCE_MS = 15_000;
+/** For somebody else's refresh, which ends by its own limit, and then for those of everybody before us. */
+const REFRESH_PATIENCE_MS = 120_000;
+const FILE_MODE = 0o600;
+const FOLDER_MODE = 0o700;
+
+/** Names and meanings as in pi's MCP adapter [S3-26]; those below the line are ours. Others are kept as they are. */
+export interface StoredTokens {
+  readonly accessToken: string;
+  readonly refreshToken?: string | undefined;
+  /** Unix seconds. */
+  readonly expiresAt?: number | undefined;
+  readonly scope?: string | undefined;
+  // ---
+  /** `DPoP`; a bearer token without it. */
+  readonly tokenType?: string | undefined;
+  readonly [other: string]: unknown;
+}
+
+export interface StoredClient {
+  readonly clientId: string;
+  readonly clientSecret?: string | undefined;
+  readonly clientIdIssuedAt?: number | undefined;
+  readonly clientSecretExpiresAt?: number | undefined;
+  readonly redirectUris?: readonly string[] | undefined;
+  // ---
+  /** Whose client it is: it is never shown to another authorization server. */
+  readonly issuer?: string | undefined;
+  readonly tokenEndpointAuthMethod?: string | undefined;
+  readonly [other: string]: unknown;
+}
+
+export interface Credentials {
+  /** They are of use at this address alone [S3-28, S3-29]. */
+  readonly serverUrl: string;
+  readonly tokens?: StoredTokens | undefined;
+  readonly clientInfo?: StoredClient | undefined;
+  // ---
+  /** What is needed for a refresh: the authorization server as its metadata had it, and the resource. */
+  readonly authorizationServer?: Readonly<Record<string, unknown>> | undefined;
+  readonly resource?: string | undefined;
+  /** What was asked for, and what the server has asked for since. */
+  readonly requestedScope?: string | undefined;
+  readonly challengedScope?: string | undefined;
+  readonly dpopKey?: JsonWebKey | undefined;
+  readonly [other: string]: unknown;
+}
+
+/** The folder of a server: by its name, so that others read the same file [S3-24]. */
+function folderOf(root: string, server: string): string {
+  return join(root, `sha256-${createHash("sha256").update(server, "utf8").digest("hex")}`);
+}
+
+export function tokenFile(root: string, server: string): string {
+  return join(folderOf(root, server), "tokens.json");
+}
+
+/** One server's credentials on disk. What cannot be written is kept in memory for as long as the store is. */
+export interface Store {
+  readonly file: string;
+  /** Undefined when there are none, or none for this address. */
+  read(): Credentials | undefined;
+  /**
+   * Changes them in one step that no other process' change falls into: `change` gets what is there now and returns what is
+   * to be there, undefined for nothing; what it got, to leave it.
+   */
+  update(change: (now: Credentials | undefined) => Credentials | undefined): Promise<void>;
+  /** Alone among all processes that do so for this server. Runs without the lock where nothing can be written. */
+  alone<T>(work: () => Promise<T>): Promise<T>;
+  /** Removes what is stored, also of another address, and what waits. */
+  clear(): Promise<boolean>;
+}
+
+export function openStore(root: string, server: string, serverUrl: string): Store {
+  const file = tokenFile(root, server);
+  const lockBase = join(folderOf(root, server), "refresh");
+  let cached: { readonly stamp: string; readonly content: Credentials | undefined } | undefined;
+  /** What could not be written. */
+  let unwritten: { readonly over: string; readonly content: Credentials | undefined } | undefined;
+
+  function stampOf(): string {
+    const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
+    return stat === undefined ? "" : `${stat.mtimeNs}:${stat.size}:${stat.ino}`;
+  }
+
+  function readRaw(): Record<string, unknown> | undefined {
+    let text: string;
+    try {
+      text = readFileSync(file, "utf8");
+    } catch (error) {
+      if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
+      throw error;
+    }
+    try {
+      const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
+      return typeof value === "object" && value !== null && !Array.isArray(value)
+        ? (value as Record<string, unknown>)
+        : undefined;
+    } catch {
+      // Damaged: as if there were none.
+      return undefined;
+    }
+  }
+
+  function read(): Credentials | undefined {
+    const stamp = stampOf();
+    if (unwritten && unwritten.over === stamp) return unwritten.content;
+    unwritten = undefined;
+    if (cached?.stamp === stamp) return cached.content;
+    const content = ofServer(readRaw(), serverUrl);
+    cached = { stamp, content };
+    return content;
+  }
+
+  function write(content: Credentials): void {
+    const folder = dirname(file);
+    mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
+    chmodSync(folder, FOLDER_MODE);
+    const temporary = join(folder, `.tokens.${randomUUID()}.tmp`);
+    try {
+      writeFileSync(temporary, `${JSON.stringify(content, undefined, 2)}\n`, { mode: FILE_MODE, flag: "wx" });
+      renameSync(temporary, file);
+    } catch (error) {
+      rmSync(temporary, { force: true });
+      throw error;
+    }
+  }
+
+  async function update(change: (now: Credentials | undefined) => Credentials | undefined): Promise<void> {
+    try {
+      await withLock(
+        file,
+        async () => {
+          const now = read();
+          const next = change(now);
+          if (next === now) return;
+          if (next === undefined) rmSync(file, { force: true });
+          else write(next);
+        },
+        CHANGE_PATIENCE_MS,
+      );
+    } catch (error) {
+      if (!(error instanceof Unwritable) && !isUnwritable(error)) throw error;
+      const now = read();
+      const next = change(now);
+      if (next !== now) unwritten = { over: stampOf(), content: next };
+    }
+  }
+
+  return {
+    file,
+    read,
+    update,
+    async alone(work) {
+      try {
+        return await withLock(lockBase, work, REFRESH_PATIENCE_MS);
+      } catch (error) {
+        if (error instanceof Unwritable) return work();
+        throw error;
+      }
+    },
+    async clear() {
+      let had = statSync(file, { throwIfNoEntry: false }) !== undefined;
+      await update((now) => {
+        had ||= now !== undefined;
+        return undefined;
+      });
+      // What is stored for another address is not `now`.
+      try {
+        rmSync(file, { force: true });
+        rmSync(join(dirname(file), "pending.json"), { force: true });
+      } catch (error) {
+        if (!isUnwritable(error)) throw error;
+      }
+      return had;
+    },
+  };
+}
+
+/** What is stored, if it is for this address and has the kinds it should have. */
+function ofServer(raw: Record<string, unknown> | undefined, serverUrl: string): Credentials | undefined {
+  if (raw === undefined || raw.serverUrl !== serverUrl) return undefined;
+  const { tokens, clientInfo, ...rest } = raw;
+  const isObject = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null;
+  return {
+    ...rest,
+    serverUrl,
+    ...(isObject(tokens) &&
+      typeof tokens.accessToken === "string" &&
+      tokens.accessToken !== "" && {
+        tokens: tokens as StoredTokens,
+      }),
+    ...(isObject(clientInfo) && typeof clientInfo.clientId === "string" && { clientInfo: clientInfo as StoredClient }),
+  };
+}

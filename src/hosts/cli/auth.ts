@@ -1,0 +1,122 @@
+import { createInterface } from "node:readline";
+import { maySignIn } from "../../config/may-sign-in.ts";
+import { sanitizeLine } from "../../content/sanitize.ts";
+import { McpServerError, messageOf } from "../../error.ts";
+import type { McpSession } from "../../session/session.ts";
+import { openBrowser } from "./browser.ts";
+import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
+import { SOURCE_OPTIONS } from "./config-file.ts";
+import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
+import { openSession } from "./open-session.ts";
+
+/** Signing in to servers. What is left without a sign-in ends with the code of "needs authorization". */
+export const auth: Command = {
+  name: "auth",
+  help: [
+    ["auth login <server>", "sign in: opens the browser, or takes what it ended at on stdin"],
+    ["auth complete <server> <address>", "completes a sign-in that was started with --no-wait"],
+    ["auth status [server]", "who is signed in"],
+    ["auth logout <server>", "forgets a sign-in, here and at the server"],
+  ],
+  options: { ...SOURCE_OPTIONS, "no-wait": { type: "boolean" }, "no-browser": { type: "boolean" } },
+  async run(input) {
+    const [action = "", server, pasted, ...more] = allWords(input);
+    const session = openSession(input.values);
+    try {
+      if (action === "status" && pasted === undefined) return await status(input, session, server);
+      if (action === "complete" && server !== undefined && pasted !== undefined && more.length === 0) {
+        await session.signIn(server).complete(pasted);
+        return said(input, server, "signed-in", `Signed in to MCP server \`${shown(server)}\`.\n`);
+      }
+      if (server === undefined || pasted !== undefined) throw new UsageError(USAGE);
+      if (action === "login") return await login(input, session, server);
+      if (action === "logout") return await logout(input, session, server);
+      throw new UsageError(USAGE);
+    } finally {
+      await session.close();
+    }
+  },
+};
+
+const USAGE = "auth takes login, complete, status or logout, and the name of a server (complete: also what was pasted)";
+
+function shown(name: string): string {
+  return sanitizeLine(name, 100);
+}
+
+function said({ terminal }: CommandInput, server: string, state: string, text: string): number {
+  terminal.write(terminal.json ? `${JSON.stringify({ server, state })}\n` : text);
+  return EXIT.ok;
+}
+
+async function login(input: CommandInput, session: McpSession, server: string): Promise<number> {
+  const { terminal, values, options } = input;
+  const waits = values["no-wait"] !== true;
+  const flow = await session.signIn(server).start({ listens: waits });
+  const { url, redirectUri, notice } = flow;
+  if (terminal.json) terminal.write(`${JSON.stringify({ server, url, redirectUri, ...(notice && { notice }) })}\n`);
+  else {
+    terminal.write(`To sign in to MCP server \`${shown(server)}\`, open this address:\n\n${url}\n\n`);
+    if (notice) console.error(`pi-mcp: ${notice}.`);
+  }
+  if (!waits) {
+    if (!terminal.json)
+      terminal.write(`Then run: pi-mcp auth complete ${shown(server)} '<the address the browser ended at>'\n`);
+    flow.cancel("it is completed later");
+    return EXIT_OF_CATEGORY["needs-auth"];
+  }
+  if (!terminal.json && values["no-browser"] !== true) openBrowser(url, process.env);
+  if (!terminal.json) {
+    terminal.write(
+      "If the browser cannot come back here, paste the address it ended at, or the code, and press Enter.\n",
+    );
+  }
+  const cancel = () => flow.cancel("cancelled");
+  options.signal.addEventListener("abort", cancel, { once: true });
+  const limit =
+    options.timeoutMs === undefined ? undefined : setTimeout(() => flow.cancel(TOO_LATE), options.timeoutMs);
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  lines.on("line", (line) => {
+    if (line.trim() === "") return;
+    // It is over, or goes on; the one who waits below is told.
+    flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
+  });
+  try {
+    await flow.done;
+  } catch (error) {
+    if (options.signal.aborted) throw new McpServerError(server, "cancelled", "the sign-in was cancelled");
+    throw error;
+  } finally {
+    clearTimeout(limit);
+    lines.close();
+    process.stdin.unref?.();
+  }
+  return said(input, server, "signed-in", `Signed in to MCP server \`${shown(server)}\`.\n`);
+}
+
+const TOO_LATE = "nobody signed in within the time that was given";
+
+async function logout(input: CommandInput, session: McpSession, server: string): Promise<number> {
+  const had = await session.signIn(server).logout();
+  const text = had ? "Signed out of" : "There was no sign-in to";
+  return said(input, server, "signed-out", `${text} MCP server \`${shown(server)}\`.\n`);
+}
+
+async function status(input: CommandInput, session: McpSession, server: string | undefined): Promise<number> {
+  const { terminal } = input;
+  const names =
+    server === undefined ? session.servers.filter((config) => maySignIn(config)).map(({ name }) => name) : [server];
+  const rows = await Promise.all(
+    names.map(async (name) => ({ server: name, ...(await session.signIn(name).status()) })),
+  );
+  if (terminal.json) terminal.write(`${JSON.stringify({ servers: rows })}\n`);
+  else if (rows.length === 0) terminal.write("No configured server is one that is signed in to.\n");
+  for (const row of terminal.json ? [] : rows) {
+    const until = row.expiresAt === undefined ? "" : `, until ${new Date(row.expiresAt * 1000).toISOString()}`;
+    const how = row.renewable ? ", renewed by itself" : "";
+    const facts = row.state === "signed-in" ? `${until}${how}` : "";
+    terminal.write(`${shown(row.server)}  ${row.state.replace("-", " ")}${facts}\n`);
+  }
+  const isWanting = server !== undefined && rows.some(({ state }) => state !== "signed-in");
+  return isWanting ? EXIT_OF_CATEGORY["needs-auth"] : EXIT.ok;
+}

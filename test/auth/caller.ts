@@ -1,0 +1,23 @@
+/**
+ * One of several agents with the same credentials: `caller.ts <number of calls>`. Makes all calls at once to the server `s`
+ * when it is told to, and prints how each ended.
+ */
+import { homedir } from "node:os";
+import { loadConfig } from "../../src/config/load.ts";
+import { messageOf } from "../../src/error.ts";
+import { createSession } from "../../src/session/create-session.ts";
+
+const session = createSession(loadConfig({ env: process.env, home: homedir() }), {
+  env: process.env,
+  cwd: process.cwd(),
+});
+const calls = Number(process.argv[2] ?? "1");
+console.log("ready");
+process.stdin.once("data", async () => {
+  const ended = await Promise.allSettled(
+    Array.from({ length: calls }, (_, index) => session.callTool("s", "echo", { text: `${process.pid}-${index}` })),
+  );
+  await session.close();
+  console.log(JSON.stringify(ended.map((each) => (each.status === "fulfilled" ? "ok" : messageOf(each.reason)))));
+  process.stdin.destroy();
+});

@@ -1,0 +1,273 @@
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { describe, expect, test } from "vitest";
+import { until } from "../ground/wait.ts";
+import { call, type Place, type PlaceOptions, place } from "./open.ts";
+
+const CALLER = fileURLToPath(new URL("caller.ts", import.meta.url));
+const FOLDER = `sha256-${createHash("sha256").update("s").digest("hex")}`;
+
+const folderOf = ({ home }: Place) => join(home.agentDir, "mcp-oauth", FOLDER);
+const fileOf = (here: Place) => join(folderOf(here), "tokens.json");
+interface Stored {
+  tokens?: { accessToken: string; refreshToken?: string; expiresAt?: number; [other: string]: unknown };
+  [other: string]: unknown;
+}
+const stored = (here: Place) => JSON.parse(readFileSync(fileOf(here), "utf8")) as Stored;
+const store = (here: Place, content: Stored) => writeFileSync(fileOf(here), JSON.stringify(content));
+const refreshes = (here: Place) => here.authorization.grants("refresh_token").length;
+
+/** Somebody who has signed in, whose access token is over: by our clock, or the server has revoked it. */
+async function expired(options: PlaceOptions = {}, how: "expired" | "revoked" = "expired"): Promise<Place> {
+  const here = await place(options);
+  await here.signIn();
+  const now = stored(here);
+  if (!now.tokens) throw new Error("It is not signed in.");
+  here.server.revoked.add(now.tokens.accessToken);
+  if (how === "expired") store(here, { ...now, tokens: { ...now.tokens, expiresAt: 1 } });
+  return here;
+}
+
+describe("a token that is over", () => {
+  test("is renewed once, and the call is made", async () => {
+    const here = await expired();
+    expect(await call(here.open())).toBe("echo hi");
+    expect([refreshes(here), here.server.calls, here.authorization.refusals]).toEqual([1, ["hi"], []]);
+    // It was known beforehand: nothing was refused.
+    expect(
+      here.server.requests.every(({ authorization }) => !here.server.revoked.has(authorization?.slice(7) ?? "")),
+    ).toBe(true);
+  });
+
+  test("[E125] one that was revoked before its time is renewed, and the refused request made again", async () => {
+    const here = await expired({}, "revoked");
+    const session = here.open();
+    expect(await call(session)).toBe("echo hi");
+    expect(refreshes(here)).toBe(1);
+    // And in the middle of a connection.
+    here.server.revoked.add(stored(here).tokens?.accessToken ?? "");
+    expect(await call(session, "again")).toBe("echo again");
+    expect([refreshes(here), here.server.calls]).toEqual([2, ["hi", "again"]]);
+  });
+
+  test("[E280] an answer without a refresh token leaves the old one", async () => {
+    const here = await expired({ authorization: { rotates: false } });
+    const before = stored(here).tokens?.refreshToken;
+    await call(here.open());
+    expect(stored(here).tokens?.refreshToken).toBe(before);
+    expect(before).toMatch(/^planted-refresh-token/);
+  });
+
+  test("[E121] no refresh registers a client", async () => {
+    const here = await expired();
+    await call(here.open());
+    expect(here.authorization.seen("/register")).toHaveLength(1);
+  });
+
+  test("[E124] a refresh token that is no longer good ends in needs-auth, and the old token is not shown again", async () => {
+    const here = await expired();
+    here.authorization.refreshTokens.clear();
+    const session = here.open();
+    await expect(call(session)).rejects.toMatchObject({ category: "needs-auth" });
+    const before = here.server.requests.length;
+    await expect(call(session)).rejects.toMatchObject({ category: "needs-auth" });
+    expect(here.server.requests.slice(before).map(({ authorization }) => authorization)).not.toContain(
+      expect.stringContaining("planted"),
+    );
+    expect(refreshes(here)).toBe(1);
+    expect(stored(here)).toMatchObject({ clientInfo: { clientId: expect.any(String) } });
+    expect(stored(here).tokens).toBeUndefined();
+  });
+
+  test.each<[string, NonNullable<PlaceOptions["authorization"]>["onToken"]]>([
+    ["503", () => ({ status: 503, body: "busy" })],
+    ["429", () => ({ status: 429, body: { error: "slow_down" } })],
+    ["a page with 200", () => ({ type: "text/html", body: "<h1>Sign in to the hotel</h1>" })],
+    ["a passing error", () => ({ status: 400, body: { error: "temporarily_unavailable" } })],
+  ])("[E122] a refresh answered by %s keeps the sign-in, and asks nobody to do it again", async (_, onToken) => {
+    const here = await expired();
+    const { options } = here.authorization;
+    if (onToken) options.onToken = onToken;
+    const before = stored(here);
+    const session = here.open();
+    const error = await call(session).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({
+      category: "connection",
+      message: expect.stringMatching(/sign-in could not be renewed/),
+    });
+    expect(stored(here)).toEqual(before);
+    delete options.onToken;
+    expect(await call(here.open())).toBe("echo hi");
+  });
+
+  test("[E122] while a token is still good, a refresh that fails costs nothing", async () => {
+    const here = await place({ authorization: { lifetimeS: 5 } });
+    await here.signIn();
+    here.authorization.options.onToken = () => ({ status: 503, body: "" });
+    // Soon over, which is when it is renewed.
+    expect(await call(here.open())).toBe("echo hi");
+    expect(refreshes(here)).toBe(1);
+  });
+
+  test("[E119] the metadata that was named at the sign-in is used for the refresh after a restart", async () => {
+    const here = await expired({ authorization: { metadataPath: "/odd/place" } }).catch(() => undefined);
+    expect(here).toBeUndefined();
+    const named = await place({ authorization: { metadataPath: "/odd/place" } });
+    const settings = { authServerMetadataUrl: `${named.authorization.origin}/odd/place` };
+    named.home.write({ mcp: { mcpServers: { s: { url: named.server.url, oauth: settings } } } });
+    const flow = await named.open().signIn("s").start();
+    await fetch(flow.url).then((response) => response.text());
+    await flow.done;
+    const now = stored(named);
+    store(named, { ...now, tokens: { ...(now.tokens as { accessToken: string }), expiresAt: 1 } });
+    expect(await call(named.open())).toBe("echo hi");
+    expect(refreshes(named)).toBe(1);
+  });
+
+  test("[E277] [E278] a start that is over too soon does not throw the rotated token away", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } });
+    expect(await call(here.open())).toBe("echo hi");
+    const again = await expired(
+      { authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } },
+      "revoked",
+    );
+    await expect(call(again.open())).rejects.toMatchObject({ category: "timeout" });
+    await until("the refreshed tokens", () => {
+      const { refreshToken = "" } = stored(again).tokens ?? {};
+      return (refreshes(again) === 1 && again.authorization.refreshTokens.has(refreshToken)) || undefined;
+    });
+    expect(await call(again.open())).toBe("echo hi");
+    expect(refreshes(again)).toBe(1);
+  });
+
+  test("a tokens.json of pi's adapter is read as it is", async () => {
+    const here = await expired();
+    const { tokens, clientInfo, serverUrl } = stored(here);
+    store(here, {
+      tokens,
+      clientInfo: { clientId: (clientInfo as { clientId: string }).clientId },
+      serverUrl,
+    } as Stored);
+    expect(await call(here.open())).toBe("echo hi");
+    expect(refreshes(here)).toBe(1);
+  });
+});
+
+test("a server that tells its token tells it nobody, neither before a refresh nor after", async () => {
+  const here = await place();
+  await here.signIn();
+  const session = here.open();
+  expect(await call(session, "who am I")).toBe("echo Bearer [REDACTED]");
+  here.server.revoked.add(stored(here).tokens?.accessToken ?? "");
+  expect(await call(session, "who am I")).toBe("echo Bearer [REDACTED]");
+});
+
+describe("several at once", () => {
+  test("[E130] calls of one session share one refresh", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 100 } });
+    const session = here.open();
+    const texts = await Promise.all(Array.from({ length: 8 }, (_, index) => call(session, String(index))));
+    expect(texts).toEqual(Array.from({ length: 8 }, (_, index) => `echo ${index}`));
+    expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
+  });
+
+  test("[E130] [E131] [E275] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 300 } });
+    const children = Array.from({ length: 12 }, () => startCaller(here));
+    await Promise.all(children.map(({ ready }) => ready));
+    for (const { child } of children) child.stdin?.write("go\n");
+    const ended = (await Promise.all(children.map(({ result }) => result))).flat();
+    expect(ended).toEqual(Array.from({ length: 96 }, () => "ok"));
+    expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
+    expect(new Set(here.server.calls).size).toBe(96);
+    expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
+  }, 60_000);
+
+  test("[E134] the lock of a process that was killed in a refresh is taken over", async () => {
+    const here = await expired();
+    here.authorization.options.tokenDelayMs = 60_000;
+    const { child, ready, ended } = startCaller(here);
+    await ready;
+    child.stdin?.write("go\n");
+    await until("the refresh", () => refreshes(here) === 1 || undefined);
+    child.kill("SIGKILL");
+    await ended;
+    expect(existsSync(join(folderOf(here), "refresh.lock"))).toBe(true);
+    here.authorization.options.tokenDelayMs = 0;
+    expect(await call(here.open())).toBe("echo hi");
+    expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
+  }, 30_000);
+
+  test("[E134] killed at any moment, a process leaves nobody signed out, and whole files", async () => {
+    const after = async (delayMs: number) => {
+      const here = await expired({ authorization: { rotates: false, tokenDelayMs: 60 } });
+      const { child, ready, ended } = startCaller(here);
+      await ready;
+      child.stdin?.write("go\n");
+      await until("the refresh", () => refreshes(here) === 1 || undefined);
+      await sleep(delayMs);
+      child.kill("SIGKILL");
+      await ended;
+      expect(JSON.parse(readFileSync(fileOf(here), "utf8"))).toHaveProperty("tokens.refreshToken");
+      return call(here.open());
+    };
+    const all = await Promise.all([0, 55, 65, 80].map(after));
+    expect(all).toEqual(["echo hi", "echo hi", "echo hi", "echo hi"]);
+  }, 40_000);
+
+  test("[E134] a lock that has been left long ago holds nobody up", async () => {
+    const here = await expired();
+    const lock = join(folderOf(here), "refresh.lock");
+    mkdirSync(lock);
+    utimesSync(lock, 1, 1);
+    expect(await call(here.open())).toBe("echo hi");
+  });
+
+  test("[E274] signing out during a refresh is the last word", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 300 } });
+    const session = here.open();
+    const calling = call(session).catch((error: unknown) => error);
+    await until("the refresh", () => refreshes(here) === 1 || undefined);
+    expect(await here.open().signIn("s").logout()).toBe(true);
+    await calling;
+    expect(existsSync(fileOf(here))).toBe(false);
+    await expect(call(session)).rejects.toMatchObject({ category: "needs-auth" });
+  });
+
+  test("a sign-in during a refresh is the last word, too", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 300 } });
+    const session = here.open();
+    const calling = call(session).catch((error: unknown) => error);
+    await until("the refresh", () => refreshes(here) === 1 || undefined);
+    here.authorization.options.tokenDelayMs = 0;
+    await here.signIn();
+    const signedIn = stored(here).tokens?.accessToken;
+    await calling;
+    expect(stored(here).tokens?.accessToken).toBe(signedIn);
+  });
+});
+
+function startCaller({ home }: Place) {
+  const child = spawn(process.execPath, [CALLER, "8"], {
+    env: home.env(),
+    cwd: home.cwd,
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+  const lines: string[] = [];
+  const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
+  const ready = new Promise<void>((resolve) => {
+    reader.on("line", (line) => {
+      lines.push(line);
+      if (line === "ready") resolve();
+    });
+  });
+  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
+  const result = ended.then(() => JSON.parse(lines.at(-1) ?? "[]") as string[]);
+  result.catch(() => {});
+  return { child, ready, ended, result };
+}
