@@ -1,22 +1,28 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
 
-/** Longer references are followed nowhere. */
-const MAX_CHARS = 200;
+/** Longer references are followed nowhere. Generators that write a path for each repeated schema write long ones. */
+const MAX_CHARS = 1_000;
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** What a reference within a schema leads to (`#/$defs/Name`, RFC 6901); undefined when that is nothing. */
+/** What a reference within a schema leads to (`#/$defs/Name`, RFC 6901, percent-encoded); undefined when that is nothing. */
 export function resolveLocal(reference: string, root: JsonObject): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/") || reference.length > MAX_CHARS) return undefined;
   let here: unknown = root;
   for (const step of reference.slice(2).split("/")) {
-    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const key = decodePercent(step).replaceAll("~1", "/").replaceAll("~0", "~");
     if (Array.isArray(here)) here = here[Number(key)];
-    else if (isJsonObject(here) && Object.hasOwn(here, key)) here = here[key];
+    else if (isObject(here) && Object.hasOwn(here, key)) here = here[key];
     else return undefined;
   }
   return here;
+}
+
+/** A `%` that encodes nothing stands for itself. */
+function decodePercent(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }

@@ -1,5 +1,6 @@
+import { isObject } from "../is-object.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/types.ts";
-import { isJsonObject, resolveLocal } from "./local-reference.ts";
+import { resolveLocal } from "./local-reference.ts";
 
 export interface SignatureOptions {
   /** At most so many characters (UTF-16 units) in all; at least 80 are always allowed. 500 unless given. */
@@ -93,8 +94,7 @@ function parametersOf(schema: JsonObject, reading: Reading, docChars: number): P
     if (reading.left <= 0) break;
     const isRequired = required.has(name);
     const inner = properties.get(name);
-    const doc =
-      isRequired && docChars > 0 && isJsonObject(inner) ? firstSentence(textOf(inner.description), docChars) : "";
+    const doc = isRequired && docChars > 0 && isObject(inner) ? firstSentence(textOf(inner.description), docChars) : "";
     texts.push(`${memberOf(name, inner, isRequired, reading, MAX_DEPTH)}${doc === "" ? "" : ` /* ${doc} */`}`);
   }
   return { texts, more: inOrder.length - texts.length };
@@ -113,10 +113,10 @@ function membersOf(schema: JsonObject, reading: Reading): Members {
   const required = new Set<string>();
   const seen = new Set<unknown>();
   const take = (one: unknown): void => {
-    if (!isJsonObject(one) || seen.has(one) || reading.left <= 0) return;
+    if (!isObject(one) || seen.has(one) || reading.left <= 0) return;
     seen.add(one);
     reading.left--;
-    if (isJsonObject(one.properties)) {
+    if (isObject(one.properties)) {
       for (const [name, inner] of Object.entries(one.properties)) properties.set(name, inner);
     }
     if (Array.isArray(one.required)) {
@@ -139,7 +139,7 @@ function membersOf(schema: JsonObject, reading: Reading): Members {
 function memberOf(name: string, schema: unknown, isRequired: boolean, reading: Reading, depth: number): string {
   const shown = nameOf(name);
   const mark = isRequired ? "" : "?";
-  const preset = isJsonObject(schema) && Object.hasOwn(schema, "default") ? defaultOf(schema.default) : "";
+  const preset = isObject(schema) && Object.hasOwn(schema, "default") ? defaultOf(schema.default) : "";
   let text = "";
   for (let inside = depth; inside >= 0; inside--) {
     text = `${shown}${mark}: ${typeOf(schema, reading, inside)}${preset}`;
@@ -156,7 +156,7 @@ function defaultOf(value: unknown): string {
 
 function typeOf(schema: unknown, reading: Reading, depth: number): string {
   if (schema === false) return "never";
-  if (!isJsonObject(schema) || reading.left <= 0) return "any";
+  if (!isObject(schema) || reading.left <= 0) return "any";
   reading.left--;
   const type = bareTypeOf(schema, reading, depth);
   return schema.nullable === true && !type.endsWith("null") ? `${type}|null` : type;
@@ -188,7 +188,7 @@ function bareTypeOf(schema: JsonObject, reading: Reading, depth: number): string
     case "object":
       return objectOf(schema, reading, depth);
   }
-  if (isJsonObject(schema.properties) || Array.isArray(schema.allOf)) return objectOf(schema, reading, depth);
+  if (isObject(schema.properties) || Array.isArray(schema.allOf)) return objectOf(schema, reading, depth);
   return schema.items === undefined ? "any" : arrayOf(schema, reading, depth);
 }
 
@@ -196,7 +196,7 @@ function referredType(reference: string, reading: Reading, depth: number): strin
   const target = resolveLocal(reference, reading.root);
   // One less, or one that leads to itself would be followed for ever.
   if (target !== undefined && depth > 0) return typeOf(target, reading, depth - 1);
-  return isJsonObject(target) && typeof target.type === "string" && isPlain(target.type) ? target.type : "any";
+  return isObject(target) && typeof target.type === "string" && isPlain(target.type) ? target.type : "any";
 }
 
 function choiceOf(values: readonly unknown[]): string {
@@ -231,7 +231,7 @@ function objectOf(schema: JsonObject, reading: Reading, depth: number): string {
   const { properties, required } = membersOf(schema, reading);
   if (properties.size === 0) {
     const others = schema.additionalProperties;
-    return isJsonObject(others) && Object.keys(others).length > 0
+    return isObject(others) && Object.keys(others).length > 0
       ? `Record<string, ${typeOf(others, reading, depth - 1)}>`
       : "object";
   }

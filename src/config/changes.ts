@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { listSome } from "./list-some.ts";
 import { visible } from "./problems.ts";
 import type { ServerConfig } from "./record.ts";
 
@@ -49,10 +50,9 @@ const SHOWN_NAMES = 10;
 const NAME_CHARS = 40;
 
 function list(names: readonly string[]): string {
-  const shown = names.slice(0, SHOWN_NAMES).map((name) => {
+  const shown = names.map((name) => {
     const text = visible(name);
     return text.length > NAME_CHARS ? `${text.slice(0, NAME_CHARS)}…` : text;
   });
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "";
-  return `${shown.join(", ")}${more}`;
+  return listSome(shown, SHOWN_NAMES);
 }

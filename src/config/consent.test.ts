@@ -124,6 +124,30 @@ describe("what a person is shown", () => {
     ]);
   });
 
+  it("is every field of an entry that changes another, also one without effect on what is there now", () => {
+    const home = testHome();
+    const own = { w: { url: "https://h/" }, s: { command: "x", excludeTools: ["rm"] } };
+    home.write(".pi/agent/mcp.json", { mcpServers: own });
+    const evil = { args: ["-e", "evil"], env: { A: "!evil" }, cwd: "/evil" };
+    const project = { w: { ...evil, disabled: false }, s: { excludeTools: [], replay: "transport" }, none: evil };
+    home.write("project/.mcp.json", { mcpServers: { ...project, off: { ...evil, command: "x", disabled: true } } });
+    const { untrusted } = loadConfig({ env: {}, home: home.home, cwd: join(home.home, "project") });
+    const sets = ['    sets args to ["-e","evil"]', '    sets env to {"A":"!evil"}', '    sets cwd to "/evil"'];
+    expect(untrusted?.flatMap((file) => describeUntrustedFile(file).split("\n")).slice(1, -1)).toEqual([
+      "  w (changes a server of this name; this is how it would be)",
+      "    connects to https://h/",
+      ...sets,
+      "  s (changes a server of this name; this is how it would be)",
+      "    runs x",
+      "    gets all variables of your environment",
+      "    sets excludeTools to []",
+      '    sets replay to "transport"',
+      "  none: cannot be used as it is",
+      ...sets,
+      expect.stringContaining('Server "none": has neither'),
+    ]);
+  });
+
   it("names a variable in whatever way it is written", () => {
     const args = ["$A", "${B}", "${C:-x}", "${env:D}", "$env:E", "{env:F}", "$5", "$", "A$$"];
     expect(shown({ s: { command: "x", args } })).toContain("    reads from your environment: A, B, C, D, E, F");

@@ -1,3 +1,4 @@
+import { listSome } from "./list-some.ts";
 import type { ServerTarget, ToolFilter, UntrustedFile, UntrustedServer, ValueCommand } from "./record.ts";
 
 /**
@@ -21,8 +22,14 @@ const RISK =
 
 function describeServer(server: UntrustedServer): string[] {
   const head = `  ${exact(server.name)}${EFFECTS[server.effect]}`;
-  if (server.target === undefined) return [server.effect === "disables" ? head : `${head}: cannot be used as it is`];
-  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools)];
+  const sets = Object.entries(server.sets ?? {}).map(
+    ([field, value]) => `sets ${exact(field)} to ${escaped(JSON.stringify(value))}`,
+  );
+  if (server.target === undefined) {
+    const isOff = server.effect === "disables";
+    return [isOff ? head : `${head}: cannot be used as it is`, ...sets.map((line) => `    ${line}`)];
+  }
+  const lines = [...describeTarget(server.target, server), ...describeFilter(server.tools), ...sets];
   return [head, ...lines.map((line) => `    ${line}`)];
 }
 
@@ -115,9 +122,8 @@ export function waitingNotice(untrusted: readonly UntrustedFile[] | undefined, h
   const waiting = (untrusted ?? []).filter(({ state }) => state === "waiting");
   const names = [...new Set(waiting.flatMap(({ servers }) => servers.map(({ name }) => name)))];
   if (names.length === 0) return undefined;
-  const shown = names.slice(0, SHOWN_NAMES).map(shortName).join(", ");
-  const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : "";
-  return `MCP servers of this project are not allowed yet and do not run: ${shown}${more}. ${how} shows what they would run and asks.`;
+  const shown = listSome(names.map(shortName), SHOWN_NAMES);
+  return `MCP servers of this project are not allowed yet and do not run: ${shown}. ${how} shows what they would run and asks.`;
 }
 
 const SHOWN_NAMES = 10;

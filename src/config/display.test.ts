@@ -29,11 +29,19 @@ describe("a command line", () => {
     expect(command(["a b", "", 'q"', "l\n"])).toBe('x "a b" "" "q\\"" "l\\n"');
   });
 
+  it("has its secrets masked where all of it stands in the place of the program", () => {
+    const shown = (line: string) => displayTarget({ kind: "stdio", command: line, args: ["a"], env: {} });
+    expect(shown("npx -y x --api-key hunter2 --verbose")).toBe('"npx -y x --api-key *** --verbose" a');
+    expect(shown("TOKEN=hunter2 npx x")).toBe("TOKEN=*** a");
+    expect(displayTarget({ kind: "stdio", command: "--token", args: ["a"], env: {} })).toBe("--token a");
+  });
+
   it("has its secrets masked", () => {
     for (const [args, shown] of [
       [["--token", "abc", "y"], "x --token *** y"],
       [["--api-key=abc"], "x --api-key=***"],
       [["--apiKey", "-abc"], "x --apiKey ***"],
+      [["--env=API_KEY=hunter2", "--env=PORT=8080"], "x --env=API_KEY=*** --env=PORT=8080"],
       [["-e", "GITHUB_TOKEN=abc", "--rm"], "x -e GITHUB_TOKEN=*** --rm"],
       [["--header", "Authorization: Bearer abc"], 'x --header "Authorization: ***"'],
       [["--header=X-Api-Key:abc"], "x --header=X-Api-Key:***"],

@@ -36,8 +36,11 @@ export function displayServer({ target, policy }: Pick<ServerConfig, "target" | 
  */
 export function displayTarget(target: ServerTarget): string {
   if (target.kind !== "stdio") return maskValues(maskUrl(target.url), target.headers);
-  const args = target.args.map((arg, index) => maskArg(mapAddresses(arg, maskUrl), target.args[index - 1]));
-  return [target.command, ...args].map((word) => quoteWord(maskValues(word, target.env))).join(" ");
+  // A whole command line in `command` is a common slip.
+  const words = [target.command, ...target.args].map((word, index, all) =>
+    maskArg(mapAddresses(word, maskUrl), index > 1 ? all[index - 1] : undefined),
+  );
+  return words.map((word) => quoteWord(maskValues(word, target.env))).join(" ");
 }
 
 export function maskArg(arg: string, before: string | undefined): string {

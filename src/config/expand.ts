@@ -1,5 +1,4 @@
-import { homedir } from "node:os";
-import { expandHome } from "./paths.ts";
+import { expandHome, personOf } from "./paths.ts";
 import type { ConfiguredSecret, HttpTarget, ServerPolicy, ServerTarget, ValueCommand } from "./record.ts";
 import { credentialsOf, looksSecret } from "./secrets.ts";
 import { secretsOf } from "./target-secrets.ts";
@@ -80,7 +79,7 @@ export function expandTarget(
   function expandPath(text: string): string {
     const expanded = expand(text);
     if (policy.unsetVariable === "literal" || !/^~(?:$|[/\\])/.test(text)) return expanded;
-    return expandHome(expanded, env.HOME || env.USERPROFILE || homedir());
+    return expandHome(expanded, personOf(env).home);
   }
 
   const expanded: ServerTarget =

@@ -1,6 +1,7 @@
 import type { EntryReader, MapItem } from "./entry-reader.ts";
 import { quote } from "./problems.ts";
 import type { HttpTarget } from "./record.ts";
+import { isToken } from "./secrets.ts";
 import { commandOf, isVariableName, type VariableForms } from "./variables.ts";
 import { trimHidden } from "./white-space.ts";
 
@@ -38,7 +39,7 @@ export function readHeaders(reader: EntryReader, forms: VariableForms): Pick<Htt
   for (const [name, { field, value }] of reader.textMap("env_http_headers")) {
     if (!HEADER_NAME.test(name)) {
       reader.errorAt(field, `${quote(name)} in "env_http_headers" cannot be the name of a header.`);
-    } else if (!isVariableName(value)) {
+    } else if (!isVariableName(value) || isToken(value)) {
       reader.errorAt(field, `the value of ${quote(name)} in "env_http_headers" must be the name of a variable.`);
     } else if (!has(name)) headers.set(name, `\${${value}}`);
   }
@@ -57,7 +58,7 @@ type Bearer = { readonly field: string } & ({ readonly value: string } | { reado
 function readBearer(reader: EntryReader, forms: VariableForms): Bearer | undefined {
   const token = reader.text("bearerToken");
   const variable = reader.text("bearerTokenEnv");
-  if (variable !== undefined && !isVariableName(variable)) {
+  if (variable !== undefined && (!isVariableName(variable) || isToken(variable))) {
     // Not quoted: it may be the token itself.
     reader.error("bearerTokenEnv", '"bearerTokenEnv" must be the name of a variable, without a dollar sign.');
   }

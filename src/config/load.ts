@@ -116,7 +116,10 @@ function readFiles(
       allowed.flatMap((layer) => (layer.origin === origin ? [layer.entries] : [])),
     );
   const mcpjson = aboveRegistered(registered, mergeLayers(own.mcpjson), entriesOf("mcpjson"), problems);
-  return { entries: { settings: entriesOf("settings"), mcpjson }, untrusted: describeUntrusted(project, own) };
+  return {
+    entries: { settings: entriesOf("settings"), mcpjson },
+    untrusted: describeUntrusted(project, own, registered),
+  };
 }
 
 interface NamedEntries {

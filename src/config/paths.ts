@@ -1,4 +1,4 @@
-import { userInfo } from "node:os";
+import { homedir, userInfo } from "node:os";
 import { isAbsolute, join, resolve } from "node:path";
 
 /** What the paths depend on; passed in, so that nothing here reads the real home of the person running a test. */
@@ -6,6 +6,11 @@ export interface UserEnvironment {
   readonly env: NodeJS.ProcessEnv;
   /** The home directory. */
   readonly home: string;
+}
+
+/** The person an environment is of; without a home in it, the one this process runs for. */
+export function personOf(env: NodeJS.ProcessEnv): UserEnvironment {
+  return { env, home: env.HOME || env.USERPROFILE || homedir() };
 }
 
 /** The files servers are read from. */

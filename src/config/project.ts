@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, relative } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { getNodeValue } from "jsonc-parser";
 import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { valueCommands } from "./expand.ts";
@@ -69,19 +70,28 @@ export interface OwnLayers {
 }
 
 /** What the files that are not allowed would do, each on top of the person's own. Files without any effect are left out. */
-export function describeUntrusted(layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile[] {
+export function describeUntrusted(
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer = new Map(),
+): UntrustedFile[] {
   return layers
     .filter(({ state }) => state !== "allowed")
-    .map((layer) => describeLayer(layer, layers, own))
+    .map((layer) => describeLayer(layer, layers, own, registered))
     .filter(({ servers }) => servers.length > 0);
 }
 
-function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own: OwnLayers): UntrustedFile {
+function describeLayer(
+  layer: ProjectLayer,
+  layers: readonly ProjectLayer[],
+  own: OwnLayers,
+  registered: Layer,
+): UntrustedFile {
   const { file, realPath, sha256, origin } = layer;
   const base = mergeLayers(own[origin]);
   const below = layers.slice(0, layers.indexOf(layer)).filter((each) => each.origin === origin);
-  // The settings win over every mcp.json.
-  const others = origin === "settings" ? mergeLayers(own.mcpjson) : new Map();
+  // The settings win over every mcp.json, and all files over extensions.
+  const others = new Map([...registered, ...(origin === "settings" ? mergeLayers(own.mcpjson) : [])]);
   const problems: ConfigProblem[] = [...layer.problems];
   const servers: UntrustedServer[] = [];
   for (const [name, entry] of layer.entries) {
@@ -105,10 +115,18 @@ function describeLayer(layer: ProjectLayer, layers: readonly ProjectLayer[], own
       commands: shown ? valueCommands(shown, ORIGINS[origin].variableForms) : [],
       inheritEnv: server?.policy.inheritEnv ?? "all",
       ...(server?.tools && { tools: server.tools }),
+      ...(isOverride(entry) && { sets: fieldsSet(entry, server?.target.kind) }),
       ...(shown && { target: shown }),
     });
   }
   return { file, realPath, sha256, state: layer.state === "denied" ? "denied" : "waiting", servers, problems };
+}
+
+/** Whether it is switched off is its effect, and some fields a target of that kind shows as they are. */
+function fieldsSet({ fields = new Map() }: Entry, kind: ServerTarget["kind"] | undefined): Record<string, unknown> {
+  const told = kind === undefined ? [] : kind === "stdio" ? ["args", "env", "cwd"] : ["headers", "ca", "cert", "key"];
+  const set = [...fields].filter(([field]) => !["name", "disabled", "enabled", ...told].includes(field));
+  return Object.fromEntries(set.map(([field, { value }]) => [field, getNodeValue(value)]));
 }
 
 /** Of an entry that changes one of the person's own only that is shown which it brings: the rest may hold their secrets. */

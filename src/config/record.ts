@@ -274,6 +274,11 @@ export interface UntrustedServer {
   readonly target?: ServerTarget;
   /** What would be run for values of the target, as written. */
   readonly commands: readonly ValueCommand[];
+  /**
+   * Of an entry that names no transport and so changes another: its fields, as written, but those that `target` shows as
+   * they are. What has no effect on the person's own entry of now has one once that is of another kind.
+   */
+  readonly sets?: Readonly<Record<string, unknown>>;
   /** Which of its tools there would be; absent: all. */
   readonly tools?: ToolFilter;
   /** What its process would inherit. */

@@ -56,7 +56,8 @@ export function aboveRegistered(
     if (entry !== undefined && isOverride(entry) && own.get(name) !== entry) {
       const message = `Server ${quote(name)} comes from an extension, so a project's file cannot change it; this entry is not used. Name a "command" or a "url" to replace it.`;
       problems.push({ ...entry.source, severity: "warning", server: name, message });
-      result.set(name, lower);
+      // What the person has made of it themselves stays: it may be what switches it off.
+      result.set(name, onto(lower, own.get(name) ?? lower));
     } else result.set(name, entry === undefined ? lower : onto(lower, entry));
   }
   return result;

@@ -22,6 +22,8 @@ const VALUE = "(?:\"([^\"]{4,})\"|'([^']{4,})'|([^\\s\"'`;&|()]{4,}))";
 const INNER_SECRETS: readonly RegExp[] = [
   // `TOKEN=x`
   new RegExp(`(?<![\\w.-])([\\w.-]+)=${VALUE}`, "dg"),
+  // `--env=TOKEN=x`
+  new RegExp(`(?<![\\w.-])--?[\\w.-]+=([\\w.-]+)=${VALUE}`, "dg"),
   // `--token x`
   new RegExp(`(?<!\\S)(--?[A-Za-z][\\w.-]*)\\s+(?!-)${VALUE}`, "dg"),
   // `'Authorization: x'`, `{"token": "x"}`
@@ -74,6 +76,11 @@ function takesSecret(flag: string): boolean {
 /** Tokens may begin with `-` too, so only what is surely a flag counts as one. */
 function isFlag(arg: string): boolean {
   return /^(?:--[A-Za-z]|-[A-Za-z]{1,2}$)/.test(arg);
+}
+
+/** Whether a text begins as tokens of a known kind do, though it stands where no secret should. */
+export function isToken(text: string): boolean {
+  return TOKEN.test(text);
 }
 
 /** Schemes of an `Authorization` value (RFC 9110 section 11.4) that are followed by the credentials themselves. */

@@ -181,9 +181,21 @@ describe("what other extensions register", () => {
     expect(changed.servers[0]?.target).toEqual({ kind: "http", url: "https://jira/mcp", headers: {} });
     expect(brief(changed.problems)).toEqual([expect.stringContaining("a project's file cannot change it")]);
     home.write("project/.mcp.json", { mcpServers: { jira: { command: "theirs" } } });
+    expect(load(home, { registered }).untrusted?.[0]?.servers[0]?.effect).toBe("replaces");
     expect(lines(load(home, { registered }))).toEqual(["jira mcpjson https://jira/mcp"]);
     allowAll();
     expect(lines(load(home, { registered }))).toEqual(["jira mcpjson theirs"]);
+  });
+
+  it("stays as the person has changed it, whatever a file of the project says of it", () => {
+    const home = testHome();
+    home.write("project/.mcp.json", { mcpServers: { jira: { disabled: false, excludeTools: [] } } });
+    for (const file of load(home).untrusted ?? []) allowProject({ env: {}, home: home.home }, file);
+    expect(load(home, { registered }).servers[0]?.tools).toBeUndefined();
+    home.write(MCP_JSON, { mcpServers: { jira: { excludeTools: ["rm"] } } });
+    expect(load(home, { registered }).servers[0]?.tools).toEqual({ exclude: ["rm"] });
+    home.write(MCP_JSON, { mcpServers: { jira: { disabled: true } } });
+    expect(load(home, { registered }).servers).toEqual([]);
   });
 
   it("costs only itself when it is wrong", () => {

@@ -14,13 +14,16 @@ export function secretsOf(target: ServerTarget): ConfiguredSecret[] {
   return target.kind === "stdio" ? stdioSecrets(target) : httpSecrets(target);
 }
 
-function stdioSecrets({ env, args }: StdioTarget): ConfiguredSecret[] {
+function stdioSecrets({ command, env, args }: StdioTarget): ConfiguredSecret[] {
   const inEnv = Object.entries(env).flatMap(([name, value]) => [
     { value, isSecret: looksSecret(name) },
     ...addressSecrets(value, "named"),
   ]);
-  const inArgs = args.flatMap((arg, index) => {
-    const values = argSecrets(arg, args[index - 1]).map(({ start, end }) => arg.slice(start, end));
+  // A whole command line in `command` is a common slip, and no reason to show what is in it.
+  const inArgs = [command, ...args].flatMap((arg, index, words) => {
+    const values = argSecrets(arg, index > 1 ? words[index - 1] : undefined).map(({ start, end }) =>
+      arg.slice(start, end),
+    );
     return [
       ...values.flatMap((value) => [value, credentialsOf(value)]).map((value) => ({ value, isSecret: true })),
       ...addressSecrets(arg, "named"),

@@ -84,7 +84,7 @@ function readStdio(
   const env: [string, string][] = [];
   for (const [name, { field, value }] of reader.textMap("env")) {
     if (name === "" || /[=\0]/.test(name))
-      reader.errorAt(field, `${quote(name)} in "env" cannot be the name of a variable.`);
+      reader.errorAt(field, `${quote(nameAlone(name))} in "env" cannot be the name of a variable.`);
     if (value.includes("\0")) reader.errorAt(field, `the value of ${quote(name)} in "env" holds a NUL character.`);
     reportEmptyCommand(reader, forms, name, { field, value });
     env.push([name, value]);
@@ -104,6 +104,11 @@ function readHttp(reader: EntryReader, forms: VariableForms, kind: HttpTarget["k
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
   }
   return { kind, url, ...readHeaders(reader, forms), ...readTlsFiles(reader) };
+}
+
+/** Somebody wrote `TOKEN=x` as the name: the value is not repeated. */
+function nameAlone(name: string): string {
+  return name.includes("=") ? name.slice(0, name.indexOf("=") + 1) : name;
 }
 
 const TLS_FIELDS = ["ca", "cert", "key"] as const;

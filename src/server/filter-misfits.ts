@@ -1,3 +1,4 @@
+import { listSome } from "../config/list-some.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { fieldPlace, unmatchedPatterns } from "../config/tool-filter.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
@@ -14,9 +15,8 @@ const NAME_CHARS = 60;
 export function filterMisfits(config: ServerConfig, tools: readonly ToolDefinition[], included: number): string[] {
   const names = tools.map(({ name }) => name);
   const misfits = unmatchedPatterns(config, names).map(([field, patterns]) => {
-    const shown = patterns.slice(0, NAMES_SHOWN).map((pattern) => JSON.stringify(sanitizeLine(pattern, NAME_CHARS)));
-    const more = patterns.length > NAMES_SHOWN ? ` and ${patterns.length - NAMES_SHOWN} more` : "";
-    return `it has no tool ${shown.join(", ")}${more}, which ${fieldPlace(config, field)} names`;
+    const shown = patterns.map((pattern) => JSON.stringify(sanitizeLine(pattern, NAME_CHARS)));
+    return `it has no tool ${listSome(shown, NAMES_SHOWN)}, which ${fieldPlace(config, field)} names`;
   });
   if (tools.length > 0 && included === 0) misfits.push(`the configuration leaves out all of its ${tools.length} tools`);
   return misfits;

@@ -82,7 +82,7 @@ export class Link {
     this.#watch = new Watch({
       idleTimeoutMs,
       healthCheckMs,
-      idle: () => this.live && !this.live.isUsed && this.#stop(this.live, idle),
+      idle: () => this.live && !this.live.isUsed && this.#endIdle(this.live, idle),
       check: () => this.live && void this.#check(this.live),
     });
   }
@@ -218,7 +218,8 @@ export class Link {
         this.#part(live, error.message);
         await live.transport.rest();
       }
-      if (!this.#holds(live)) this.#lives.end(live);
+      // A request may have gone on in its session meanwhile, and whoever makes the last one ends it.
+      if (!this.#holds(live) && !live.isUsed) this.#lives.end(live);
     } finally {
       this.#checking = false;
     }
@@ -315,6 +316,12 @@ export class Link {
   #leave(live: Live, reason: string): void {
     if (this.live === live) this.#move("ended", { state: "stopped", reason });
     else if (this.#holds(live)) this.#move("dropped", { state: "stopped", reason });
+  }
+
+  /** It is we who part from it: a server that is used now and then is not one that dies again and again. */
+  #endIdle(live: Live, reason: string): void {
+    this.#limit.forgive();
+    this.#stop(live, reason);
   }
 
   /** The connection is over, and with it every request on it. */

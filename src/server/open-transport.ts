@@ -1,7 +1,6 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
 import { programName } from "../config/package-runner.ts";
-import { agentDir } from "../config/paths.ts";
+import { agentDir, personOf } from "../config/paths.ts";
 import type { ServerConfig, ServerTarget, StdioTarget } from "../config/record.ts";
 import { createRedactor, type Redactor } from "../content/redact.ts";
 import type { HttpAuth } from "../transport/http-auth.ts";
@@ -98,11 +97,10 @@ async function throughNpx(
   agentEnv: NodeJS.ProcessEnv,
 ): Promise<NpxStart | undefined> {
   if (!MAY_BE_NPX.has(programName(target.command))) return undefined;
-  const homeOf = ({ HOME, USERPROFILE }: NodeJS.ProcessEnv) => HOME || USERPROFILE || homedir();
-  const keptFile = join(agentDir({ env: agentEnv, home: homeOf(agentEnv) }), "mcp-npx-cache.json");
+  const keptFile = join(agentDir(personOf(agentEnv)), "mcp-npx-cache.json");
   try {
     const { resolveNpx } = await import("./npx/resolve.ts");
-    return await resolveNpx(target, { env, cwd, home: homeOf(env), keptFile });
+    return await resolveNpx(target, { ...personOf(env), cwd, keptFile });
   } catch {
     return undefined;
   }

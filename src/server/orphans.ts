@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
+import { livingProcesses, lookAtProcess, type ProcessEntry } from "../transport/proc.ts";
 import type { ProcessRecord } from "../transport/process-tree.ts";
 
 /**
@@ -12,15 +13,7 @@ export const MARK_VARIABLE = "PI_MCP_AGENT";
 /** Between being asked to end and being killed. */
 const GRACE_MS = 1_000;
 
-/** A process as the system knows it: its number may be given again, but not at the same tick of the clock. */
-interface Known {
-  readonly pid: number;
-  readonly start: string;
-}
-
-interface Running extends Known {
-  readonly group: number;
-}
+type Known = Pick<ProcessEntry, "pid" | "start">;
 
 /**
  * Who started which servers, in a file per agent: `<pid> <start> <mark>` of the agent, then `<pid> <start>` of each server. A
@@ -39,7 +32,7 @@ class OrphanRecord implements ProcessRecord {
   /** Never throws: a record that cannot be kept costs only this protection. */
   started(pid: number): void {
     this.#servers.add(pid);
-    const [self, server] = [look(process.pid), look(pid)];
+    const [self, server] = [lookAtProcess(process.pid), lookAtProcess(pid)];
     if (!self || !server) return;
     const head = this.#servers.size > 1 ? "" : `${self.pid} ${self.start} ${this.mark}\n`;
     try {
@@ -108,7 +101,7 @@ function readRecord(file: string): Record | undefined {
 function signal({ mark, servers }: Record, name: "SIGTERM" | "SIGKILL"): number {
   const known = new Map(servers.map(({ pid, start }) => [pid, start]));
   const groups = new Set<number>();
-  for (const { pid, start, group } of processes()) {
+  for (const { pid, start, group } of livingProcesses() ?? []) {
     // A leader that started at another time is somebody else with its number.
     const isLeft = known.has(group) && (pid !== group || known.get(group) === start);
     if (isLeft && markOf(pid) === mark) groups.add(group);
@@ -165,25 +158,7 @@ function remove(file: string): void {
 }
 
 function isSame({ pid, start }: Known): boolean {
-  return look(pid)?.start === start;
-}
-
-function processes(): Running[] {
-  return list("/proc").flatMap((name) => (/^\d+$/.test(name) ? (look(Number(name)) ?? []) : []));
-}
-
-/** A living process; `undefined` where there is none, or no way to know (no Linux). */
-function look(pid: number): Running | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-    // The second field is a name in parentheses that may itself hold any character.
-    const [state, , group, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    const start = rest[16];
-    if (state === "Z" || state === "X" || start === undefined) return undefined;
-    return { pid, start, group: Number(group) };
-  } catch {
-    return undefined;
-  }
+  return lookAtProcess(pid)?.start === start;
 }
 
 function markOf(pid: number): string | undefined {

@@ -32,9 +32,16 @@ export async function perform<T>(link: Link, config: ServerConfig, request: Perf
   const { signal } = request;
   const tries = new Tries(config.policy.retry);
   let unanswered = 0;
+  let failed: McpServerError | undefined;
   for (;;) {
-    const outcome = await attempt(link, config, request, tries);
+    const outcome = await attempt(link, config, request, tries).catch((thrown: unknown) => {
+      // Another server is not asked for what may have run on this one.
+      if (thrown instanceof Replaced && unanswered > 0 && failed)
+        throw triedInVain(failed, tries.made - 1, unanswered, config);
+      throw thrown;
+    });
     if ("result" in outcome) return outcome.result;
+    failed = outcome.error;
     if (outcome.mayHaveRun) unanswered++;
     if (outcome.waitMs === undefined) throw triedInVain(outcome.error, tries.made, unanswered, config);
     // Whether it was the link that was closed, the next try tells.

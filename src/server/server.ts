@@ -54,6 +54,8 @@ export class Server {
   readonly #authorization: Authorization;
   /** For those who are asked to sign in. */
   readonly signIn: SignInDoor;
+  /** Of its tools, also when they were listed by a server whose place this one has taken. */
+  readonly #destructive: Set<string>;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */
@@ -64,9 +66,19 @@ export class Server {
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
 
-  /** `predecessor`: the end of a server whose place this one takes; it is not started before that. */
-  constructor(config: ServerConfig, surroundings: Surroundings, port: ServerPort, predecessor?: Promise<unknown>) {
+  /**
+   * `predecessor`: the end of a server whose place this one takes; it is not started before that. `destructive`: the names
+   * of the tools that were declared so by a server of this name; kept up to date here.
+   */
+  constructor(
+    config: ServerConfig,
+    surroundings: Surroundings,
+    port: ServerPort,
+    predecessor?: Promise<unknown>,
+    destructive = new Set<string>(),
+  ) {
     this.#config = config;
+    this.#destructive = destructive;
     this.#port = port;
     this.#authorization = new Authorization(config, surroundings.env);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
@@ -209,12 +221,18 @@ export class Server {
     return perform(this.#link, this.config, {
       signal,
       limit: request.timeoutMs === undefined ? "call" : "own",
-      annotations: () => this.knownTool(tool)?.annotations,
+      annotations: () => this.#annotationsOf(tool),
       operate: async ({ connection, redact }) => {
         const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
         return redactResult(await connection.callTool(tool, args, options), redact.results);
       },
     });
+  }
+
+  /** Until the tools are listed, one that was destructive under another entry is taken to be so still. */
+  #annotationsOf(tool: string): ToolDefinition["annotations"] | undefined {
+    const known = this.knownTool(tool)?.annotations;
+    return known ?? (this.#destructive.has(tool) ? { destructiveHint: true } : undefined);
   }
 
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
@@ -223,6 +241,10 @@ export class Server {
     const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
     if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, tools.length));
     this.#listed = { live, tools, complete: listing.complete };
+    for (const { name, annotations } of tools) {
+      if (annotations.destructiveHint) this.#destructive.add(name);
+      else this.#destructive.delete(name);
+    }
     this.#listingTrouble = undefined;
     return tools;
   }

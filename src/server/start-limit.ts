@@ -45,6 +45,7 @@ export class StartLimit {
   /** The last start is not held against the server: it is we who part from it. */
   forgive(): void {
     this.#starts.pop();
+    this.#reconnects = Math.max(this.#reconnects - 1, -1);
   }
 
   /** A person wants it: what was, is forgotten. */

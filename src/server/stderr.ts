@@ -1,6 +1,5 @@
-import { homedir } from "node:os";
 import { join } from "node:path";
-import { serverLogDir } from "../config/paths.ts";
+import { personOf, serverLogDir } from "../config/paths.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { fileStem } from "../content/file-name.ts";
 import type { Redactor } from "../content/redact.ts";
@@ -30,8 +29,7 @@ export function stderrSink(
 ): StderrSink | undefined {
   if (policy.stderr === "ring") return undefined;
   if (policy.stderr === "show" && stderr) return stderrLines(redactor, (line) => stderr(name, line));
-  const home = env.HOME || env.USERPROFILE || homedir();
-  const path = join(serverLogDir({ env, home }), logName(name));
+  const path = join(serverLogDir(personOf(env)), logName(name));
   if (policy.stderr === "show") notice(`what it writes to stderr is in ${path}`);
   return openStderrLog(path, notice);
 }

@@ -4,6 +4,7 @@ import type { ServerConfig, ValueCommand } from "../config/record.ts";
 import { createRedactor } from "../content/redact.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { type ErrorCategory, McpServerError } from "../error.ts";
+import { cancelled } from "./failure.ts";
 import type { Surroundings } from "./open-transport.ts";
 import type { CommandFailure } from "./run-command.ts";
 
@@ -93,14 +94,13 @@ const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {
 };
 
 function toError(
-  { name: server, source, fields }: ServerConfig,
+  config: ServerConfig,
   { field, name }: ValueCommand,
   { reason, message, stderr }: CommandFailure,
   redact: (text: string) => string,
 ): McpServerError {
-  if (reason === "cancelled") {
-    return new McpServerError(server, "cancelled", `MCP server \`${server}\`: the request was cancelled`);
-  }
+  if (reason === "cancelled") return cancelled(config);
+  const { name: server, source, fields } = config;
   // Redacted before it is cut, or half a secret would be left that nobody recognises.
   const words = [...sanitizeLine(redact(sanitizeText(stderr)), Number.POSITIVE_INFINITY)]
     .slice(-LAST_WORDS_CHARS)

@@ -17,10 +17,10 @@ export function checkStart(config: ServerConfig, surroundings: Surroundings): Ch
   const expanded = expandTarget(config.target, config.policy, surroundings.env, outputs);
   const { target } = expanded;
   // Paths and folders are worth showing; what is called a secret in them is not.
-  const redactor = createRedactor(
-    expanded.secrets.filter(({ isSecret }) => isSecret),
-    "values",
-  );
+  const hidden = expanded.secrets.filter(({ isSecret }) => isSecret);
+  // The host of an address is shown in small letters.
+  const inHosts = hidden.map(({ value }) => ({ value: value.toLowerCase(), isSecret: true }));
+  const redactor = createRedactor([...hidden, ...inHosts], "values");
   const checks = [
     checkVariables(config, expanded, new Set(commands.map(({ name }) => name))),
     ...(target.kind === "stdio"

@@ -1,3 +1,4 @@
+import { listSome } from "../config/list-some.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { ErrorCategory } from "../error.ts";
 
@@ -57,8 +58,7 @@ export function check(
 
 /** Some of many names for a line. */
 export function listNames(names: readonly string[]): string {
-  const more = names.length - MAX_NAMES;
-  return names.slice(0, MAX_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+  return listSome(names, MAX_NAMES);
 }
 
 const MAX_NAMES = 20;

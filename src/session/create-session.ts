@@ -24,8 +24,8 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
-  const servers = new ServerSet(config, (server, predecessor) => {
-    const made = new Server(server, surroundings, offered, predecessor);
+  const servers = new ServerSet(config, (server, predecessor, destructive) => {
+    const made = new Server(server, surroundings, offered, predecessor, destructive);
     made.begin();
     return made;
   });

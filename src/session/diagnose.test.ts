@@ -118,6 +118,16 @@ describe("diagnose", () => {
 
 describe("checkStart", () => {
   const of = (config: ServerConfig, env: NodeJS.ProcessEnv = PLACE.env, cwd = "/") => checkStart(config, { env, cwd });
+
+  it("shows no secret, neither of a command line in the place of the program nor in the host of an address", () => {
+    const line: ServerTarget = { kind: "stdio", command: "npx x --api-key Hunter2hunter2", args: [], env: {} };
+    const host: ServerTarget = { kind: "http", url: "https://${TOKEN}.example.com/", headers: {} };
+    for (const target of [line, host]) {
+      const told = JSON.stringify(of(server("a", target), { ...PLACE.env, TOKEN: "Hunter2hunter2" }));
+      expect(told).toMatch(/REDACTED/);
+      expect(told).not.toMatch(/hunter2/i);
+    }
+  });
   const stdio = (command: string, more: object = {}): ServerTarget => ({
     kind: "stdio",
     command,

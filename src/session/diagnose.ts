@@ -184,13 +184,13 @@ async function countAll(
 }
 
 /** What the error's own sentence does not say. */
-function hintFor(error: McpServerError, { target }: ServerConfig, stage: CheckId): string | undefined {
+function hintFor(error: McpServerError, { target, policy }: ServerConfig, stage: CheckId): string | undefined {
   // A server that has answered is there; what is wrong with its answer the error says.
   if (stage !== "connection" || error.category !== "connection" || !(error.cause instanceof TransportError)) {
     return undefined;
   }
   if (target.kind !== "stdio") return "see whether the address answers from this computer, for example with curl";
-  return `run it in a terminal and see what it says: ${displayTarget(target)}`;
+  return policy.showTarget ? `run it in a terminal and see what it says: ${displayTarget(target)}` : undefined;
 }
 
 function diagnoseUnused({ problems }: McpSession, entry: UnusedEntry): Diagnosis {

@@ -7,7 +7,7 @@ const NOT_ALLOWED = "the project's file it comes from is not allowed any more";
 const NO_CHANGES: ConfigChanges = { added: [], replaced: [], removed: [] };
 
 /** Makes a server; one of its name may still be on its way out. */
-type MakeServer = (config: ServerConfig, predecessor: Promise<unknown> | undefined) => Server;
+type MakeServer = (config: ServerConfig, predecessor: Promise<unknown> | undefined, destructive: Set<string>) => Server;
 
 /** The servers of a session as the configuration has them now, and those that are on their way out. */
 export class ServerSet {
@@ -18,12 +18,14 @@ export class ServerSet {
   readonly #retired = new Set<Server>();
   /** By name: for these a server of that name waits before it starts. */
   readonly #ending = new Map<string, Promise<unknown>>();
+  /** By name of a server: its tools that were declared to be. Another entry of that name may well be the same server. */
+  readonly #destructive = new Map<string, Set<string>>();
   #isClosed = false;
 
   constructor(config: LoadedConfig, make: MakeServer) {
     this.#make = make;
     this.#config = config;
-    this.#servers = new Map(config.servers.map((server) => [server.name, make(server, undefined)]));
+    this.#servers = new Map(config.servers.map((server) => [server.name, this.#makeServer(server)]));
   }
 
   get config(): LoadedConfig {
@@ -49,6 +51,7 @@ export class ServerSet {
     const names = new Set(config.servers.map(({ name }) => name));
     for (const [name, server] of before) if (!names.has(name)) this.#end(server, REMOVED);
     this.#config = config;
+    for (const server of this.#retired) if (this.#isDisallowed(server)) this.#end(server, NOT_ALLOWED);
     this.#servers = new Map(config.servers.map((each) => [each.name, this.#next(before.get(each.name), each)]));
     await Promise.all(this.#ending.values());
     return changes;
@@ -68,11 +71,23 @@ export class ServerSet {
       return before;
     }
     if (before !== undefined) {
-      const { file } = before.config.source;
-      if (this.#config.untrusted?.some((each) => each.file === file)) this.#end(before, NOT_ALLOWED);
+      if (this.#isDisallowed(before)) this.#end(before, NOT_ALLOWED);
       else this.#retire(before);
     }
-    return this.#make(config, this.#ending.get(config.name));
+    return this.#makeServer(config);
+  }
+
+  #makeServer(config: ServerConfig): Server {
+    const { name } = config;
+    const destructive = this.#destructive.get(name) ?? new Set();
+    this.#destructive.set(name, destructive);
+    return this.#make(config, this.#ending.get(name), destructive);
+  }
+
+  /** Whether any field of it was written in a project's file that is not allowed now; a file may only have changed it. */
+  #isDisallowed({ config }: Server): boolean {
+    const files = new Set(this.#config.untrusted?.map(({ file }) => file));
+    return [config.source, ...Object.values(config.fields)].some(({ file }) => files.has(file));
   }
 
   /** Ends a server now, and with it what is left of those that had its name. */

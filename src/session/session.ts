@@ -4,8 +4,9 @@ import type { SpillStore } from "../content/spill.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import type { CountedList, ServerFacts } from "../server/server.ts";
 import type { SignInDoor } from "../server/sign-in.ts";
+import type { State } from "../server/states.ts";
 
-export type ServerState = "idle" | "starting" | "ready" | "needs-auth" | "failed" | "stopped";
+export type ServerState = State;
 
 /** What is known of one server without asking it. */
 export interface ServerStatus {

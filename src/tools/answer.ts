@@ -1,42 +1,80 @@
 import { widenLimit } from "../content/limit.ts";
 import { type Presentation, presentResult } from "../content/present.ts";
-import { sanitizeText } from "../content/sanitize.ts";
+import type { ModelBlock } from "../content/render.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
 import { ArgumentsError } from "./arguments.ts";
+import { adviseArguments, blamesArguments, type CallTarget, prepareArguments } from "./call-arguments.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
+
+/** Of one sentence on what was repaired. */
+const REPAIR_CHARS = 200;
 
 export interface PresentedResult extends Presentation {
   readonly isError: boolean;
+  /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
+  readonly notes: JsonObject;
 }
 
-/** Calls a server's tool and fits its result to the server's limit, or to what the tool itself asks for. */
+/** A call that the server refused for its arguments, with what a model needs to call again. */
+class RefusedCall extends Error {
+  override readonly name = "RefusedCall";
+  readonly refusal: unknown;
+
+  constructor(refusal: unknown, advice: string) {
+    super(advice);
+    this.refusal = refusal;
+  }
+}
+
+/**
+ * Calls a server's tool with the arguments its schema asks for, and fits its result to the server's limit, or to what the
+ * tool itself asks for. When the server refuses the arguments, the answer says what it expects, once and short.
+ */
 export async function callAndPresent(
   session: McpSession,
-  target: { readonly server: string; readonly tool: string; readonly args: JsonObject | undefined },
+  target: CallTarget,
   { signal, onProgress }: ToolCall,
   showImages: boolean,
   timeoutMs?: number,
 ): Promise<PresentedResult> {
-  const { server, tool, args } = target;
+  const { server, tool } = target;
+  const { args, repairs } = await prepareArguments(session, target);
+  const advise = () => adviseArguments(session, { server, tool, args }, repairs);
   const options = {
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
-  const result = await session.callTool(server, tool, args, options);
+  const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
+    const advice = categoryOf(thrown) === "validation" ? await advise() : undefined;
+    throw advice === undefined ? thrown : new RefusedCall(thrown, advice.text);
+  });
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
   const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });
-  return { ...presented, isError: result.isError };
+  const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
+  const advice = result.isError ? await advise() : undefined;
+  if (advice === undefined || !(advice.areWrong || blamesArguments(textOf(presented.blocks)))) {
+    return { ...presented, isError: result.isError, notes: repaired };
+  }
+  const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice.text}` }];
+  return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+}
+
+function textOf(blocks: readonly ModelBlock[]): string {
+  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
 
 /** A failure as an answer to the model: the sentence, and what the server said on stderr when it did not start. */
 export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer {
+  const failure = thrown instanceof RefusedCall ? thrown.refusal : thrown;
+  const advice = thrown instanceof RefusedCall ? `\n\n${thrown.message}` : "";
   return {
-    content: [{ type: "text", text: sanitizeText(describeError(thrown)) }],
+    content: [{ type: "text", text: sanitizeText(`${describeError(failure)}${advice}`) }],
     isError: true,
-    details: { ...details, isError: true, category: categoryOf(thrown) },
+    details: { ...details, isError: true, category: categoryOf(failure) },
   };
 }
 

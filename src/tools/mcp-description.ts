@@ -2,7 +2,10 @@ import type { ToolDescription } from "./tool.ts";
 
 export const MCP_ACTIONS = ["list_servers", "list_tools", "call"] as const;
 
-/** The `mcp` tool as a model sees it: one tool for discovery and calling [S1-06]. */
+/**
+ * The `mcp` tool as a model sees it: one tool for discovery and calling [S1-06]. Its schema keeps to what all model
+ * providers take, so nothing stands beside a union.
+ */
 export const MCP_TOOL: ToolDescription = {
   name: "mcp",
   label: "MCP",
@@ -15,8 +18,14 @@ export const MCP_TOOL: ToolDescription = {
       server: { type: "string", description: "Name of the server, for list_tools and call" },
       tool: { type: "string", description: "Name of the tool, for call" },
       args: {
-        description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
-        anyOf: [{ type: "object", additionalProperties: true }, { type: "string" }],
+        anyOf: [
+          {
+            type: "object",
+            properties: {},
+            description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
+          },
+          { type: "string" },
+        ],
       },
     },
     required: ["action"],

@@ -91,13 +91,13 @@ async function callTool(
   call: ToolCall,
 ): Promise<ToolAnswer> {
   const target = { server, tool, args: parseArguments(rawArgs) };
-  const { blocks, isError, truncated, files } = await callAndPresent(session, target, call, false);
+  const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, false);
   const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   return {
     content: [{ type: "text", text: `${head}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
     isError,
-    details: { action: "call", server, tool, isError, truncated, files },
+    details: { action: "call", server, tool, isError, truncated, files, ...notes },
   };
 }
 

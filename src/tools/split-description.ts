@@ -32,8 +32,14 @@ export const MCP_CALL_TOOL: ToolDescription = {
       server: { type: "string", description: "Name of the server, where there is no selector" },
       tool: { type: "string", description: "Name of the tool, where there is no selector" },
       args: {
-        description: "Arguments of the tool: a JSON object, or a JSON string holding one",
-        anyOf: [{ type: "object", additionalProperties: true }, { type: "string" }],
+        anyOf: [
+          {
+            type: "object",
+            properties: {},
+            description: "Arguments of the tool: a JSON object, or a JSON string holding one",
+          },
+          { type: "string" },
+        ],
       },
       timeout: { type: "number", description: `Limit in seconds, 1 to ${MAX_CALL_SECONDS}` },
     },

@@ -45,8 +45,8 @@ export async function runMcpCall(session: McpSession, call: ToolCall): Promise<T
     const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
-    const { blocks, isError, truncated, files } = await callAndPresent(session, target, call, true, timeoutMs);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files } };
+    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
+    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

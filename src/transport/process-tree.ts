@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
+import { livingProcesses } from "./proc.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */
@@ -157,24 +157,11 @@ function groupLives(pid: number): boolean {
  * zombies would keep the group for ever.
  */
 function hasLivingMember(group: number): boolean {
-  let pids: string[];
-  try {
-    pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  } catch {
-    // Nothing more is known than that the group exists.
-    return true;
-  }
-  return pids.some((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
-      // The second field is a name in parentheses that may itself hold any character.
-      const [state, , itsGroup] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-      return Number(itsGroup) === group && state !== "Z" && state !== "X";
-    } catch {
-      // It has ended meanwhile.
-      return false;
-    }
-  });
+  const processes = livingProcesses();
+  // Nothing more is known than that the group exists.
+  if (processes === undefined) return true;
+  for (const each of processes) if (each.group === group) return true;
+  return false;
 }
 
 function signalGroup(pid: number, signal: "SIGTERM" | "SIGKILL"): void {

@@ -22,11 +22,15 @@ const WHOLE_LIMIT_MS = 4 * (CALL_LIMIT_MS + START_LIMIT_MS);
 /** How long an HTTP server refuses connections, now and then. */
 const REFUSED_MS = 30;
 const CALLS_BETWEEN_REFUSALS = 150;
+/** How often the person meddles: changes an entry, connects a server anew, or takes one away for a moment. */
+const CALLS_BETWEEN_MEDDLING = 12;
 
 export interface ChaosOptions {
   readonly seed: string;
   readonly calls: number;
   readonly callers: number;
+  /** Whether servers are also changed, removed and connected anew while calls are under way. */
+  readonly meddles?: boolean;
   /** Told when half of the calls are done. */
   onHalf?(): void;
 }
@@ -49,7 +53,10 @@ interface Kind {
 }
 
 /** Calls from many callers over servers of every origin that do all that servers do wrong, as the seed has it. */
-export async function chaos(home: Home, { seed, calls, callers, onHalf }: ChaosOptions): Promise<ChaosReport> {
+export async function chaos(
+  home: Home,
+  { seed, calls, callers, meddles = false, onHalf }: ChaosOptions,
+): Promise<ChaosReport> {
   const { kinds, config, https } = await servers(home, seed);
   const session = createSession(config, { env: home.env(), cwd: home.cwd });
   const ends = new Map<string, number>();
@@ -57,6 +64,26 @@ export async function chaos(home: Home, { seed, calls, callers, onHalf }: ChaosO
   const made: { call: string; kind: Kind; tool: ToolName; gotResult: boolean }[] = [];
   let begun = 0;
   let refusing: Promise<void> = Promise.resolve();
+  const meddling = new Set<Promise<unknown>>();
+  let changed = config;
+
+  /** Nothing of this is waited for: the calls go on. */
+  const meddle = (number: number): void => {
+    const { name } = choose(kinds, `${seed} meddle ${number}`);
+    const what = choose(["change", "change", "reconnect", "remove"] as const, `${seed} what ${number}`);
+    const others = changed.servers.filter((server) => server.name !== name);
+    const own = config.servers.filter((server) => server.name === name);
+    const again = own.map((server) => withMark(server, number));
+    const work: Promise<unknown>[] = [];
+    if (what === "reconnect") work.push(session.reconnect(name).catch(() => {}));
+    else {
+      if (what === "remove") work.push(session.update({ ...changed, servers: others }));
+      changed = { ...changed, servers: [...others, ...again] };
+      work.push(session.update(changed));
+    }
+    const all: Promise<unknown> = Promise.all(work).then(() => meddling.delete(all));
+    meddling.add(all);
+  };
 
   const oneCall = async (number: number): Promise<void> => {
     const call = `c${number}`;
@@ -77,6 +104,7 @@ export async function chaos(home: Home, { seed, calls, callers, onHalf }: ChaosO
         const server = choose(https, `${seed} refuse ${number}`);
         refusing = refusing.then(() => server.refuse(REFUSED_MS));
       }
+      if (meddles && number % CALLS_BETWEEN_MEDDLING === 0) meddle(number);
       await oneCall(number);
     }
   };
@@ -85,6 +113,7 @@ export async function chaos(home: Home, { seed, calls, callers, onHalf }: ChaosO
   await Promise.all(Array.from({ length: callers }, caller));
   await refusing;
   await session.close();
+  await Promise.all(meddling);
   await Promise.all(https.map((server) => server.close()));
 
   const repeated = new Map<string, number>();
@@ -99,6 +128,12 @@ export async function chaos(home: Home, { seed, calls, callers, onHalf }: ChaosO
   }
   if (made.length !== calls) violations.push(`${made.length} of ${calls} calls ended`);
   return { ends, repeated, violations };
+}
+
+/** The same server by another entry. */
+function withMark(server: ServerConfig, mark: number): ServerConfig {
+  const { resultLimit } = server.policy;
+  return { ...server, policy: { ...server.policy, resultLimit: { ...resultLimit, maxLines: 2_000 + mark } } };
 }
 
 async function endOf(

@@ -1,5 +1,5 @@
 /**
- * `npm run test:chaos [-- --seed TEXT] [--calls N]`: calls from eight callers over servers of every origin that crash,
+ * `npm run test:chaos [-- --seed TEXT] [--calls N] [--meddle]`: calls from eight callers over servers of every origin that crash,
  * hang, close pipes, answer garbage, answer late, lose sessions and refuse connections. Every call must end; none may be run
  * twice unless its tool or its server's `replay` allows it; and nothing may be left: no process, no descriptor, no timer,
  * no memory. Needs `node --expose-gc`.
@@ -13,10 +13,11 @@ import { waitUntilGone } from "../ground/processes.ts";
 import { chaos } from "./chaos.ts";
 
 const { values } = parseArgs({
-  options: { seed: { type: "string" }, calls: { type: "string", default: "10000" } },
+  options: { seed: { type: "string" }, meddle: { type: "boolean" }, calls: { type: "string", default: "10000" } },
 });
 const seed = values.seed ?? randomUUID().slice(0, 8);
 const calls = Number(values.calls);
+const meddles = values.meddle ?? false;
 /** Of the heap after everything is done against its half, and bytes that are no trend. */
 const MEMORY_GROWTH = 1.1;
 const MEMORY_NOISE = 4 * 1024 * 1024;
@@ -30,7 +31,7 @@ await chaos(home, { seed: `${seed} warm`, calls: 300, callers: 8 });
 const before = resources();
 const heap = { half: 0, end: 0 };
 const since = performance.now();
-const report = await chaos(home, { seed, calls, callers: 8, onHalf: () => (heap.half = used()) });
+const report = await chaos(home, { seed, calls, callers: 8, meddles, onHalf: () => (heap.half = used()) });
 const seconds = (performance.now() - since) / 1000;
 await sleep(500);
 heap.end = used();

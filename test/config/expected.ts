@@ -165,7 +165,7 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     '1:50 error Server "a": "args" holds a NUL character, which no program can be given.',
     '1:103 error Server "b": the value of "A" in "env" holds a NUL character.',
     '1:135 error Server "c": "command" holds a control character; write a backslash twice ("\\\\").',
-    '1:188 error Server "d": "A=B" in "env" cannot be the name of a variable.',
+    '1:188 error Server "d": "A=" in "env" cannot be the name of a variable.',
     '1:197 error Server "d": "" in "env" cannot be the name of a variable.',
   ],
   "hostile-prototype.json": [

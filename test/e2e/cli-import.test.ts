@@ -126,6 +126,29 @@ describe.each(NODES.slice(0, 1))("pi-mcp import on $name", ({ node }) => {
     expect(read(home)).toContain(`"TOKEN": "${SECRET}"`);
   });
 
+  test("what stands around the change has its secrets masked, too: comments, other keys, what is no entry", async () => {
+    const lines = [
+      "{",
+      `  "apiKey": "${SECRET}",`,
+      '  "mcpServers": {',
+      `    // "old": { "env": { "GITHUB_TOKEN": "${SECRET}" } }`,
+      `    /* --api-key ${SECRET}`,
+      `       "Authorization": "Bearer ${SECRET}" */`,
+      `    "odd": "${SECRET}"`,
+      "  }",
+      "}",
+    ];
+    await using home = await temporaryHome({
+      mcp: lines.join("\n"),
+      files: { "~/.cursor/mcp.json": { mcpServers: { x: { command: "x" } } } },
+    });
+    const { stdout } = await cli(node, home, "import", "cursor", "--dry-run");
+    expect(stdout).not.toContain(SECRET);
+    for (const line of lines.slice(3, 6)) expect(stdout).toMatch(new RegExp(`^ .*${line.slice(4, 12).trim()}`, "m"));
+    expect(stdout).toContain('"GITHUB_TOKEN": "***"');
+    expect(stdout).toContain('-    "odd": "***"');
+  });
+
   test("a secret that a variable holds is not copied", async () => {
     const entry = { url: "https://h.example/mcp", headers: { Authorization: `Bearer ${SECRET}` } };
     await using home = await temporaryHome({

@@ -142,6 +142,7 @@ fs.appendFileSync(fill.ledger, JSON.stringify([fill.name, ...args]) + "\\n");
 const registry = JSON.parse(fs.readFileSync(fill.registry, "utf8"));
 const find = (spec) => registry[spec] ?? registry[spec.lastIndexOf("@") > 0 ? spec : spec + "@latest"];
 if (args[0] === "view") {
+  if (fs.existsSync(".npmrc")) fs.appendFileSync(fill.ledger, JSON.stringify(["obeys", fs.readFileSync(".npmrc", "utf8")]) + "\\n");
   if (registry.delay) setTimeout(() => {}, registry.delay);
   const version = find(args[1]);
   if (version === undefined) process.exit(1);

@@ -411,6 +411,17 @@ describe("lifecycles", () => {
     await server.until("tools/list", 2);
   });
 
+  test("that is ended again and again because nobody uses it is not left alone for that", async () => {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, {});
+    await using session = mcpSession(home, { fake: stdio(server, { idleTimeoutMs: 1 }) });
+    for (let use = 0; use < 12; use++) {
+      expect((await session.callTool("fake", "echo", {})).isError).toBe(false);
+      await stateIs(session, "fake", "stopped");
+    }
+    expect(server.starts()).toHaveLength(12);
+  });
+
   test("a server nobody uses is ended after its time, never under a call, and comes back", async () => {
     await using home = await temporaryHome();
     const server = await fakeStdio(home, { on: { "tools/call": { delayMs: 700, text: "done" } } });

@@ -321,8 +321,9 @@ describe("what a tag means is asked again while the server runs", () => {
     return { session, entry: () => npx.kept().entries[JSON.stringify(words)] };
   }
 
-  test("the same version is good for another day", async () => {
-    await using home = await temporaryHome();
+  test("the same version is good for another day; what the project says to npm is not obeyed", async () => {
+    const npmrc = "https-proxy=http://127.0.0.1:9\n//registry.example/:_authToken=${SOME_SECRET}\n";
+    await using home = await temporaryHome({ files: { "project/.npmrc": npmrc, "project/package.json": "{}" } });
     const npx = await fakeNpx(home);
     const { file } = npx.install("some-server", "1.0.0", { spec: "some-server@latest", ageHours: 500 });
     npx.publish("some-server@latest", "1.0.0");

@@ -4,7 +4,7 @@ import { loadConfig } from "../../src/config/load.ts";
 import { allowProject, revoke } from "../../src/config/trust.ts";
 import type { ServerPort } from "../../src/server/port.ts";
 import { createSession } from "../../src/session/create-session.ts";
-import { fakeStdio, type ServerScript } from "../ground/fake-server.ts";
+import { fakeHttp, fakeStdio, type ServerScript } from "../ground/fake-server.ts";
 import { type Home, temporaryHome } from "../ground/home.ts";
 import { isAlive } from "../ground/processes.ts";
 import { until } from "../ground/wait.ts";
@@ -180,9 +180,9 @@ test("a server that is removed ends, and its calls under way say why; a call aft
   });
   await expect(session.callTool("gone", "echo", {})).rejects.toMatchObject({
     category: "unknown-server",
-    message: "no MCP server configured with name `gone`; configured: stays",
+    message: expect.stringContaining("MCP server `gone` is disabled at"),
   });
-  expect(() => session.status("gone")).toThrow("no MCP server");
+  expect(() => session.status("gone")).toThrow("is disabled at");
 });
 
 test("a server that was replaced and then removed ends with the calls that the old process still had", async () => {
@@ -238,6 +238,65 @@ test("a consent that is taken back ends the servers of that file, also in the mi
   await session.callTool("both", "echo", {});
   expect(alive("own")).toHaveLength(1);
   expect(load().servers).toHaveLength(1);
+});
+
+test("a consent that is taken back ends a server of the person's own that the file had changed, and what it had before", async () => {
+  const { home, servers, alive } = await ground({ s: { on: { "tools/call": { silent: true } } }, mine: {} });
+  await using _ = home;
+  const { name: __, ...entry } = servers.s.entry("s");
+  home.write({
+    mcp: { mcpServers: { s: entry } },
+    files: { "project/.mcp.json": { mcpServers: { s: { env: { THEIRS: "1" } } } } },
+  });
+  const { session, update, user } = live(home);
+  await using ___ = session;
+  for (const file of session.untrusted) allowProject(user, file);
+  await update();
+  const called = session.callTool("s", "echo", {});
+  called.catch(() => {});
+  await servers.s.until("tools/call");
+  revoke(user);
+  await update();
+  await expect(called).rejects.toThrow("the project's file it comes from is not allowed any more");
+  expect(alive("s")).toEqual([]);
+
+  // Also where another entry of the person's own has taken its place before.
+  for (const file of session.untrusted) allowProject(user, file);
+  await update();
+  const before = session.callTool("s", "echo", {});
+  before.catch(() => {});
+  await servers.s.until("tools/call", 2);
+  home.write({ settings: { mcpServers: [servers.mine.entry("s")] } });
+  await update();
+  expect(alive("s")).toHaveLength(1);
+  revoke(user);
+  await update();
+  await expect(before).rejects.toThrow("the project's file it comes from is not allowed any more");
+  expect(alive("s")).toEqual([]);
+  await session.callTool("s", "echo", {});
+  expect(alive("mine")).toHaveLength(1);
+});
+
+test("a call that may have run is not sent to a server in place of its own", async () => {
+  await using home = await temporaryHome();
+  // The rule allows one more try on this server, which is not due before the configuration has changed.
+  const lost = { status: 502, body: "", headers: { "retry-after": "8" } };
+  const server = await fakeHttp({ on: { "tools/call": [lost, { usual: true }] } });
+  await using ___ = { [Symbol.asyncDispose]: () => server.close() };
+  const configure = (replay: string) => home.write({ settings: { mcpServers: [server.entry("s", { replay })] } });
+  configure("transport");
+  const { session, update } = live(home);
+  await using _ = session;
+  const called = session.callTool("s", "echo", {});
+  called.catch(() => {});
+  await until("its end", () => session.status("s").state === "stopped" || undefined);
+  configure("never");
+  await update();
+  await expect(called).rejects.toMatchObject({
+    category: "connection",
+    message: expect.stringContaining("The request may have run; it was not repeated"),
+  });
+  expect(server.params("tools/call")).toHaveLength(1);
 });
 
 test("of updates at once the last one stays; problems and untrusted files follow", async () => {

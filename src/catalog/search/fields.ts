@@ -1,5 +1,6 @@
+import { isObject } from "../../is-object.ts";
 import type { JsonObject, ToolDefinition } from "../../protocol/types.ts";
-import { isJsonObject, resolveLocal } from "../local-reference.ts";
+import { resolveLocal } from "../local-reference.ts";
 
 /** A server as far as searching its tools needs it. */
 export interface ServerFacts {
@@ -107,7 +108,7 @@ function keep(list: TextList, text: string): void {
 
 /** Follows local references, each once. */
 function collect(schema: unknown, root: JsonObject, found: Collected, depth: number, seen: Set<unknown>): void {
-  if (!isJsonObject(schema) || depth > MAX_DEPTH || found.left <= 0 || seen.has(schema)) return;
+  if (!isObject(schema) || depth > MAX_DEPTH || found.left <= 0 || seen.has(schema)) return;
   found.left--;
   seen.add(schema);
   if (typeof schema.$ref === "string") collect(resolveLocal(schema.$ref, root), root, found, depth + 1, seen);
@@ -121,7 +122,7 @@ function collect(schema: unknown, root: JsonObject, found: Collected, depth: num
     }
   }
   if (typeof schema.const === "string") keep(found.values, schema.const);
-  if (isJsonObject(schema.properties)) {
+  if (isObject(schema.properties)) {
     for (const name in schema.properties) {
       if (found.left <= 0) break;
       if (!Object.hasOwn(schema.properties, name)) continue;

@@ -12,6 +12,7 @@ import {
   type ReadBeside,
   serversAt,
   switchedOff,
+  textsAt,
   textsOf,
   userFile,
 } from "./client.ts";
@@ -54,10 +55,6 @@ function realFolder(folder: string): string {
   } catch {
     return folder;
   }
-}
-
-function textsAt(document: JsonDocument, ...path: string[]): string[] {
-  return (nodeAt(document, path)?.children ?? []).flatMap(({ value }) => (typeof value === "string" ? [value] : []));
 }
 
 /**

@@ -124,6 +124,12 @@ export function textsOf(value: unknown): string[] {
   return Array.isArray(value) ? value.filter((each) => typeof each === "string") : [];
 }
 
+/** The texts of the list at a path of keys. */
+export function textsAt(document: JsonDocument, ...path: string[]): string[] {
+  const node = nodeAt(document, path);
+  return textsOf(node && getNodeValue(node));
+}
+
 /** What is said of a server that a list names. */
 export function switchedOff(servers: readonly ForeignServer[], names: readonly string[], why: string): ForeignServer[] {
   return servers.map((server) => (names.includes(server.name) ? { ...server, off: why } : server));

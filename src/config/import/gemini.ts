@@ -1,13 +1,10 @@
-import { getNodeValue } from "jsonc-parser";
-import type { JsonDocument } from "../json-file.ts";
 import {
   type ForeignServer,
   type ImportClient,
-  nodeAt,
   projectFile,
   serversAt,
   switchedOff,
-  textsOf,
+  textsAt,
   userFile,
 } from "./client.ts";
 
@@ -26,18 +23,13 @@ export const gemini: ImportClient = {
   dialect: () => ({ forms: ["bare", "braced", "fallback"], isStrict: true }),
   read(document) {
     const servers = serversAt(document, "mcpServers").map(withoutTcp);
-    const excluded = switchedOff(servers, listAt(document, "excluded"), "it is excluded in Gemini CLI");
-    const allowed = listAt(document, "allowed");
+    const excluded = switchedOff(servers, textsAt(document, "mcp", "excluded"), "it is excluded in Gemini CLI");
+    const allowed = textsAt(document, "mcp", "allowed");
     if (allowed.length === 0) return excluded;
     const others = servers.map(({ name }) => name).filter((name) => !allowed.includes(name));
     return switchedOff(excluded, others, "it is not among those that Gemini CLI allows");
   },
 };
-
-function listAt(document: JsonDocument, key: string): string[] {
-  const node = nodeAt(document, ["mcp", key]);
-  return textsOf(node && getNodeValue(node));
-}
 
 function withoutTcp(server: ForeignServer): ForeignServer {
   const { fields, skip } = server;

@@ -1,14 +1,12 @@
 import { join } from "node:path";
-import { getNodeValue } from "jsonc-parser";
 import {
   type ForeignServer,
   folderFrom,
   type ImportClient,
-  nodeAt,
   projectFile,
   serversAt,
   switchedOff,
-  textsOf,
+  textsAt,
   userFile,
 } from "./client.ts";
 
@@ -22,9 +20,8 @@ export const grok: ImportClient = {
   ],
   dialect: () => ({ forms: ["braced", "fallback"], isStrict: true }),
   read(document) {
-    const disabled = nodeAt(document, ["disabled_mcp_servers"]);
     const servers = serversAt(document, "mcp_servers").map(withoutSession);
-    return switchedOff(servers, textsOf(disabled && getNodeValue(disabled)), "it is disabled in Grok");
+    return switchedOff(servers, textsAt(document, "disabled_mcp_servers"), "it is disabled in Grok");
   },
 };
 

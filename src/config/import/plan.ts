@@ -1,14 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { applyEdits, type Edit, getNodeValue } from "jsonc-parser";
+import { applyEdits, createScanner, type Edit, getNodeValue } from "jsonc-parser";
 import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import { escaped } from "../consent.ts";
+import { MASK, maskArg, maskUrl } from "../display.ts";
 import { allEntries, assertSound, type EntryEdit, editEntries, findEntries } from "../edit-entries.ts";
 import { decode, type JsonDocument, type JsonNode, parseBytes, parseJson, readBytes } from "../json-file.ts";
+import { CONTAINERS } from "../known-fields.ts";
 import { lineDiff } from "../line-diff.ts";
 import { maskEntry } from "../mask-entry.ts";
 import type { ConfigProblem, FilePosition } from "../record.ts";
 import { targetOf } from "../replace-file.ts";
+import { mapAddresses } from "../secrets.ts";
 import type { FoundServer, ScannedClient, ScannedFile } from "./scan.ts";
 
 /**
@@ -126,7 +129,36 @@ export function maskImported(entry: JsonObject): JsonObject {
 /** The text of a file with its secrets masked and everything else as it stands. */
 function masked(file: string, text: string): string {
   const document = parseJson(file, text, []);
-  return document === undefined ? text : applyEdits(text, maskingEdits(document));
+  return document === undefined ? text : applyEdits(text, [...maskingEdits(document), ...commentEdits(text)]);
+}
+
+/** People comment entries out, secrets and all. Line by line, so that the text keeps its lines. */
+function commentEdits(text: string): Edit[] {
+  const edits: Edit[] = [];
+  const scanner = createScanner(text);
+  for (let token = scanner.scan(); token !== END_OF_FILE; token = scanner.scan()) {
+    if (token !== LINE_COMMENT && token !== BLOCK_COMMENT) continue;
+    const offset = scanner.getTokenOffset();
+    const written = text.slice(offset, offset + scanner.getTokenLength());
+    const content = written
+      .split("\n")
+      .map((line) => maskArg(mapAddresses(line, maskUrl), undefined))
+      .join("\n");
+    if (content !== written) edits.push({ offset, length: written.length, content });
+  }
+  return edits;
+}
+
+/** Tokens of jsonc-parser, whose enumeration has no existence at run time. */
+const LINE_COMMENT = 12;
+const BLOCK_COMMENT = 13;
+const END_OF_FILE = 17;
+
+/** The root of a file with the keys that hold no servers masked. */
+function maskBeside({ root }: JsonDocument): JsonObject {
+  const value: unknown = getNodeValue(root);
+  const servers = isObject(value) ? CONTAINERS.filter((key) => Object.hasOwn(value, key)) : [];
+  return { ...maskEntry(root), ...Object.fromEntries(servers.map((key) => [key, isObject(value) && value[key]])) };
 }
 
 function maskingEdits(document: JsonDocument): Edit[] {
@@ -143,6 +175,8 @@ function maskingEdits(document: JsonDocument): Edit[] {
       edits.set(node.offset, { offset: node.offset, length: node.length, content: JSON.stringify(shown) ?? "null" });
     }
   };
-  for (const entry of allEntries(document)) walk(entry, maskEntry(entry));
+  // What stands beside the servers is shown around them.
+  walk(document.root, maskBeside(document));
+  for (const entry of allEntries(document)) walk(entry, entry.type === "object" ? maskEntry(entry) : MASK);
   return [...edits.values()];
 }

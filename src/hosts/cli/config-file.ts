@@ -15,8 +15,6 @@ import { userEnvironment } from "../../config/user.ts";
 import { McpServerError } from "../../error.ts";
 import { type OptionValues, textOption, textOptions, UsageError } from "./command.ts";
 
-export { userEnvironment };
-
 /** The options of every command that edits. */
 export const FILE_OPTION = { file: { type: "string" }, project: { type: "boolean" } } as const;
 

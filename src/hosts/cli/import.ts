@@ -4,9 +4,10 @@ import { IMPORT_CLIENTS } from "../../config/import/clients.ts";
 import { type ImportPlan, type ImportRequest, planImport } from "../../config/import/plan.ts";
 import { type ScannedClient, scanClient } from "../../config/import/scan.ts";
 import { formatProblem, quote, visible } from "../../config/problems.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { McpServerError } from "../../error.ts";
 import { allWords, type Command, type CommandInput, textOption, UsageError } from "./command.ts";
-import { edit, FILE_OPTION, fileToEdit, usedInstead, userEnvironment } from "./config-file.ts";
+import { edit, FILE_OPTION, fileToEdit, usedInstead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { describeImport, describeListing, importAsJson } from "./import-report.ts";
 

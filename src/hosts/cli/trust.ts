@@ -4,10 +4,11 @@ import { describeUntrustedFile } from "../../config/consent.ts";
 import { formatProblem } from "../../config/problems.ts";
 import type { UntrustedFile } from "../../config/record.ts";
 import { allowProject, type Decision, listTrust, revoke } from "../../config/trust.ts";
+import { userEnvironment } from "../../config/user.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { McpServerError } from "../../error.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
-import { configHere, userEnvironment } from "./config-file.ts";
+import { configHere } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
 import type { Terminal } from "./terminal.ts";
 

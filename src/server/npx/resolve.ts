@@ -124,7 +124,7 @@ async function learn(command: NpxCommand, config: NpmConfig, keptFile: string, s
 async function confirm(
   command: NpxCommand,
   known: Known,
-  { env, cwd, keptFile }: NpxPlace,
+  { env, keptFile }: NpxPlace,
   signal: AbortSignal,
 ): Promise<void> {
   // Not before the answer that told of the start has been passed on.
@@ -134,7 +134,8 @@ async function confirm(
   const isKept = before?.resolvedBin === known.file && before.packageVersion === known.version;
   if (!isKept || !isFresh(before.resolvedAt)) keepAs(knownAt, command, known, keptFile);
   if ("version" in command.wanted || Date.now() - knownAt < ASK_AFTER_MS) return;
-  const version = await askVersion(command, { env, cwd }, signal);
+  // Not in the project, whose .npmrc npm would obey: it may name a proxy, and send what is in the environment.
+  const version = await askVersion(command, { env, cwd: known.folder }, signal);
   if (version !== undefined) keepAs(version === known.version ? Date.now() : 0, command, known, keptFile);
 }
 
