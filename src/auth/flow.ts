@@ -5,7 +5,7 @@ import { ASSUMED } from "./authorization-server.ts";
 import { type Callback, listenForAnswer } from "./callback.ts";
 import type { Identity } from "./client.ts";
 import { AuthError, cleanCode, quoteWords } from "./error.ts";
-import { type Redirect, readPasted } from "./redirect.ts";
+import { DEFAULT_PORT, type Redirect, readPasted } from "./redirect.ts";
 
 /** A person who has not answered by then has gone away. */
 const FLOW_LIMIT_MS = 5 * 60_000;
@@ -98,7 +98,6 @@ export async function awaitAnswer(
     }
   }
 
-  const redirectUriOf = (port: number) => redirect.uri(port);
   if (listens) {
     try {
       callback = await listenForAnswer(redirect, (parameters) => {
@@ -116,7 +115,8 @@ export async function awaitAnswer(
       notice = error.message;
     }
   }
-  const redirectUri = redirectUriOf(callback?.port ?? redirect.port);
+  // Where nobody listens the port only has to be one that a browser goes to.
+  const redirectUri = redirect.uri(callback?.port ?? (redirect.port || DEFAULT_PORT));
 
   return {
     redirectUri,

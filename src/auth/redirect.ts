@@ -4,7 +4,7 @@ import { AuthError } from "./error.ts";
 /** One constant for the address that is sent and the one that is served [E103]. */
 const CALLBACK_PATH = "/callback";
 /** Where a client is known by a fixed address, as one that was registered by hand is [pi's MCP adapter]. */
-const DEFAULT_PORT = 19_876;
+export const DEFAULT_PORT = 19_876;
 
 export const PORT_VARIABLE = "MCP_OAUTH_CALLBACK_PORT";
 

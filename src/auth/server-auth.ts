@@ -1,26 +1,20 @@
-import type { AuthorizationServer } from "oauth4webapi";
 import type { ConfiguredSecret, OAuthSettings } from "../config/record.ts";
 import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
 import { TransportError } from "../transport/transport.ts";
-import { admissionOf, safeUrl } from "./address.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
-import { knownIdentity } from "./client.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
-import { type AuthHttp, openAuthHttp } from "./http.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
+import { refreshStored, revokeStored } from "./refresh.ts";
 import { covers } from "./scope.ts";
 import { beginSignIn, completeElsewhere, type SignIn, type SignInContext } from "./sign-in.ts";
 import { type Credentials, openStore, type Store } from "./store.ts";
-import { refresh, revoke } from "./token-endpoint.ts";
 
 /** Before the end of a token, so that a request in flight does not meet it. */
 const EARLY_S = 10;
 /** After a refresh that failed for now; twice as long after each further one. */
 const FIRST_PAUSE_MS = 1_000;
 const MAX_PAUSE_MS = 60_000;
-/** For telling an authorization server that somebody has signed out. */
-const REVOCATION_LIMIT_MS = 5_000;
 /** Errors about the refresh token or the client; others are about how it was asked. */
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 /** Of a session that goes on for weeks, the first ones are over. */
@@ -153,7 +147,7 @@ export class ServerAuth implements HttpAuth {
     const credentials = this.#store.read();
     const had = await this.#store.clear();
     this.#dpop = undefined;
-    if (credentials?.tokens) await this.#revoke(credentials).catch(() => {});
+    if (credentials?.tokens) await revokeStored(this.#context(), credentials);
     return had;
   }
 
@@ -256,7 +250,7 @@ export class ServerAuth implements HttpAuth {
       try {
         const renewed = isMachineGrant(this.#options.settings)
           ? await obtainByMachine(this.#context(), this.#challenge ?? {})
-          : await this.#refresh(now);
+          : await refreshStored(this.#context(), now, this.#challenge ?? {}, (stored) => this.#dpopOf(stored));
         if (renewed) this.#resume();
         return renewed;
       } catch (error) {
@@ -280,84 +274,6 @@ export class ServerAuth implements HttpAuth {
     });
     return this.#store.read()?.tokens !== undefined;
   }
-
-  async #refresh(now: Credentials | undefined): Promise<boolean> {
-    const refreshToken = now?.tokens?.refreshToken;
-    if (!now || refreshToken === undefined) return false;
-    return this.#withHttp(async (http) => {
-      const { as, resource } = await this.#placeOf(http, now);
-      const settings = withMethod(this.#options.settings, now);
-      const identity = await knownIdentity({ settings, as, stored: now.clientInfo });
-      if (!identity) return false;
-      const dpop = now.tokens?.tokenType === "DPoP" ? this.#dpopOf(now) : undefined;
-      const clientSecret = settings.clientSecret ?? now.clientInfo?.clientSecret;
-      const answer = await refresh({ http, as, identity, clientSecret, resource, dpop }, refreshToken);
-      await this.#store.update((latest) => {
-        // A sign-out or a new sign-in meanwhile is the last word [E274].
-        if (latest?.tokens?.refreshToken !== refreshToken) return latest;
-        const tokens = { ...withoutOld(latest.tokens), scope: latest.tokens.scope, ...answer.tokens };
-        return { ...latest, tokens, ...(identity.isGuess && { tokenEndpointAuthMethod: answer.method }) };
-      });
-      return this.#store.read()?.tokens !== undefined;
-    });
-  }
-
-  /** As it was at the sign-in; looked for once more where another program has stored the tokens. */
-  async #placeOf(
-    http: AuthHttp,
-    now: Credentials,
-  ): Promise<{ as: AuthorizationServer; resource?: string | undefined }> {
-    const stored = now.authorizationServer;
-    if (stored && typeof stored.issuer === "string" && typeof stored.token_endpoint === "string") {
-      safeUrl(stored.token_endpoint, "the `token_endpoint` of its authorization server", http.admits);
-      return { as: stored as AuthorizationServer, resource: now.resource };
-    }
-    const { discover } = await import("./discovery.ts");
-    const server = new URL(this.#options.url);
-    const metadataUrl = this.#options.settings.authServerMetadataUrl;
-    const { as, resource } = await discover(http, { server, challenge: this.#challenge ?? {}, metadataUrl });
-    return { as, resource: resource?.resource };
-  }
-
-  async #revoke(credentials: Credentials): Promise<void> {
-    const { tokens, clientInfo } = credentials;
-    const work = this.#withHttp(async (http) => {
-      const as = credentials.authorizationServer as AuthorizationServer | undefined;
-      if (typeof as?.revocation_endpoint !== "string" || !tokens) return;
-      const settings = withMethod(this.#options.settings, credentials);
-      const identity = await knownIdentity({ settings, as, stored: clientInfo });
-      if (!identity) return;
-      const place = { http, as, identity };
-      if (tokens.refreshToken) await revoke(place, tokens.refreshToken, "refresh_token");
-      else await revoke(place, tokens.accessToken, "access_token");
-    });
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, REVOCATION_LIMIT_MS);
-    });
-    await Promise.race([work, limit]).finally(() => clearTimeout(timer));
-  }
-
-  async #withHttp<T>(work: (http: AuthHttp) => Promise<T>): Promise<T> {
-    const { env, ca, url } = this.#options;
-    const http = await openAuthHttp({ env, ca, admits: await admissionOf(new URL(url)) });
-    try {
-      return await work(http);
-    } finally {
-      await http.close();
-    }
-  }
-}
-
-/** What is known to work is used again. */
-function withMethod(settings: OAuthSettings, { tokenEndpointAuthMethod: known }: Credentials): OAuthSettings {
-  if (settings.tokenEndpointAuthMethod !== undefined || typeof known !== "string") return settings;
-  return { ...settings, tokenEndpointAuthMethod: known };
-}
-
-function withoutOld(tokens: NonNullable<Credentials["tokens"]>): Record<string, unknown> {
-  const { expiresAt: _, tokenType: __, ...rest } = tokens;
-  return rest;
 }
 
 function isOver(expiresAt: unknown, earlyS: number): boolean {

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { AuthorizationServer } from "oauth4webapi";
 import type { OAuthSettings } from "../config/record.ts";
@@ -277,6 +277,10 @@ function writePending(context: SignInContext, pending: Omit<Pending, "serverUrl"
 
 function savePending(context: SignInContext, all: Readonly<Record<string, Pending>>): void {
   const file = pendingFile(context);
+  if (Object.keys(all).length === 0) {
+    rmSync(file, { force: true });
+    return;
+  }
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
   const temporary = `${file}.${randomUUID()}.tmp`;
   writeFileSync(temporary, JSON.stringify(all), { mode: 0o600, flag: "wx" });

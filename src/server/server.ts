@@ -53,11 +53,11 @@ export class Server {
   #config: ServerConfig;
   readonly #port: ServerPort;
   readonly #link: Link;
-  /** Of its tools, also when they were listed by a server whose place this one has taken. */
-  readonly #destructive: Set<string>;
   readonly #authorization: Authorization;
   /** For those who are asked to sign in. */
   readonly signIn: SignInDoor;
+  /** Of its tools, also when they were listed by a server whose place this one has taken. */
+  readonly #destructive: Set<string>;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
   #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
   /** Tools asked for by name, where there is no list. */

@@ -299,11 +299,14 @@ describe("the command line", () => {
     const login = await cli(["auth", "login", "s", "--no-wait"]);
     expect(login.code).toBe(5);
     const url = /^http\S+$/m.exec(login.stdout)?.[0] ?? "";
+    expect(new URL(url).searchParams.get("redirect_uri")).toBe("http://localhost:19876/callback");
+    expect(statSync(join(here.home.agentDir, "mcp-oauth", FOLDER, "pending.json")).mode & 0o777).toBe(0o600);
     const answer = await answerOf(url);
     const wrong = await cli(["auth", "complete", "s", answer.replace(/state=[^&]+/, "state=other")]);
     expect([wrong.code, wrong.stderr]).toEqual([5, expect.stringContaining("OAuth state mismatch")]);
     const complete = await cli(["auth", "complete", "s", answer]);
     expect([complete.code, complete.stdout]).toEqual([0, "Signed in to MCP server `s`.\n"]);
+    expect(readdirSync(join(here.home.agentDir, "mcp-oauth", FOLDER))).toEqual(["tokens.json"]);
     const status = await cli(["auth", "status", "s", "--json"]);
     expect(JSON.parse(status.stdout)).toMatchObject({
       servers: [{ server: "s", state: "signed-in", renewable: true }],
