@@ -121,7 +121,7 @@ function credentialsFolder(env: NodeJS.ProcessEnv): string {
   return named ? resolve(expandHome(named, home)) : join(agentDir({ env, home }), "mcp-oauth");
 }
 
-/** Forgets the credentials of a server that is configured nowhere any more [E127]. Whether there were any. */
+/** Forgets the credentials of a server that is configured nowhere any more. Whether there were any. */
 export async function forgetCredentials(name: string, env: NodeJS.ProcessEnv): Promise<boolean> {
   const root = credentialsFolder(env);
   return existsSync(tokenFile(root, name)) && openStore(root, name, "").clear();

@@ -176,7 +176,7 @@ describe("several at once", () => {
     expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
   });
 
-  test("[E130] [E131] [E275] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
+  test("[E130] [E131] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
     const here = await expired({ authorization: { tokenDelayMs: 300 } });
     const children = Array.from({ length: 12 }, () => startCaller(here));
     await Promise.all(children.map(({ ready }) => ready));

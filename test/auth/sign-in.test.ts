@@ -322,7 +322,7 @@ describe("the command line", () => {
   });
 });
 
-test("[E127] a server that is removed is not signed in to any more", async () => {
+test("a server that is removed is not signed in to any more", async () => {
   const here = await place();
   await here.signIn();
   const { code, stderr } = await runCli(process.execPath, here.home, "remove", "s");

@@ -22,7 +22,7 @@ const wordsOfItsOwn = (stderr: string) =>
 
 // A temporary home fails its test when a process is left or a file lies outside it.
 describe.each(HOSTS)("$name", (host) => {
-  test("[S1-06] the model's call reaches server-everything over stdio, and the result is in its next request", async () => {
+  test("[S1-01] [S1-06] [S1-35] the model's call reaches server-everything over stdio, and the result is in its next request", async () => {
     await using model = await scriptedModel([
       callMcp({ action: "list_servers" }),
       callMcp({ action: "list_tools", server: "everything" }),
@@ -36,6 +36,7 @@ describe.each(HOSTS)("$name", (host) => {
     const run = await runPi(host, home, { mode: "json", prompt: "What is 40 + 2.5?", extension: EXTENSION });
     expect([run.code, run.hung, wordsOfItsOwn(run.stderr)]).toEqual([0, false, []]);
     expect(model.requests[0]?.tools.map(({ name }) => name)).toContain("mcp");
+    expect(model.requests[0]?.system).toMatch(/mcp: .*review the arguments before you call a tool/);
     const [servers, tools, sum] = toolResults(model.requests[3]);
     expect(servers).toMatch(/^MCP servers \(1 configured\):\n- everything \(stdio: /);
     expect(tools).toContain("- echo — Echoes back the input string");

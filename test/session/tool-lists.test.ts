@@ -1,7 +1,9 @@
 import { describe, expect, test } from "vitest";
+import { readAcpServers } from "../../src/config/acp.ts";
+import { createSession } from "../../src/session/create-session.ts";
 import { fakeStdio, tool } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
-import { sessionOf, sessionWith } from "./open.ts";
+import { mcp, sessionOf, sessionWith } from "./open.ts";
 
 describe("a server that can be asked for one tool", () => {
   const CAPABILITIES = { tools: { search_tool: true } };
@@ -109,4 +111,62 @@ test("`maxListItems` and `maxListPages` say how much of a list is read", async (
   await using session = sessionOf(home);
   expect(await session.listTools("many")).toHaveLength(2);
   expect(await session.listTools("pages")).toHaveLength(3);
+});
+
+test("[S1-31] an unknown name is refused once the tools are known, with the names there are, and not sent", async () => {
+  await using home = await temporaryHome();
+  const { server, session } = await sessionWith(home, { tools: [tool("echo"), tool("add")] });
+  await using _ = session;
+  await session.listTools("fake");
+  await expect(session.callTool("fake", "ecco", {})).rejects.toMatchObject({
+    category: "unknown-tool",
+    message: expect.stringContaining("(available: echo, add)"),
+  });
+  expect(server.methods()).not.toContain("tools/call");
+});
+
+test("[S2-62] a server of an editor that says its tools have changed is listed again, and the host is told", async () => {
+  await using home = await temporaryHome();
+  const changed = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
+  const { command, args } = await fakeStdio(home, {
+    capabilities: { tools: { listChanged: true } },
+    on: {
+      "tools/list": [{ result: { tools: [tool("echo")] } }, { result: { tools: [tool("echo"), tool("added")] } }],
+      "tools/call": { notify: [changed], text: "ok" },
+    },
+  });
+  const config = readAcpServers([{ name: "fake", command, args, env: [] }]);
+  let tell: (server: string) => void = () => {};
+  const told = new Promise<string>((resolve) => {
+    tell = resolve;
+  });
+  await using session = createSession(config, { env: home.env(), cwd: home.cwd }, { toolsChanged: tell });
+  expect((await session.listTools("fake")).map(({ name }) => name)).toEqual(["echo"]);
+  await session.callTool("fake", "echo", {});
+  expect(await told).toBe("fake");
+  expect(session.knownTool("fake", "added")?.name).toBe("added");
+});
+
+test("[S1-63] a configured value is taken out of what a server sends back: of a result, a failed one, data and an error", async () => {
+  const secret = 'pa"ss/word of-mine';
+  await using home = await temporaryHome();
+  const { session } = await sessionWith(
+    home,
+    {
+      on: {
+        "tools/call": [
+          { env: "TOKEN" },
+          { text: `so: ${secret}`, isError: true },
+          { result: { content: [], structuredContent: { list: [{ token: secret }] } } },
+          { error: { code: -32000, message: `no ${secret} here` } },
+        ],
+      },
+    },
+    { env: { TOKEN: secret } },
+  );
+  await using _ = session;
+  for (let count = 0; count < 4; count++) {
+    const { text } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+    expect([count, text.includes("word of-mine"), text.length > 0]).toEqual([count, false, true]);
+  }
 });
