@@ -1,7 +1,8 @@
 import type { AuthorizationServer } from "oauth4webapi";
 import { safeUrl } from "./address.ts";
 import { AuthError } from "./error.ts";
-import { type AuthHttp, jsonObject } from "./http.ts";
+import type { AuthHttp } from "./http.ts";
+import { jsonObject } from "./json-object.ts";
 
 /** Revision that servers without resource metadata are of; discovery names it (2025-03-26, authorization). */
 const BEFORE_RESOURCE_METADATA = "2025-03-26";

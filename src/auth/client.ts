@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import type { AuthorizationServer, Client, ClientAuth, CryptoKey } from "oauth4webapi";
 import type { OAuthSettings } from "../config/record.ts";
 import { AuthError, cleanCode, quoteWords } from "./error.ts";
-import { type AuthHttp, jsonObject } from "./http.ts";
+import type { AuthHttp } from "./http.ts";
+import { jsonObject } from "./json-object.ts";
 import type { StoredClient } from "./store.ts";
 
 type OAuth = typeof import("oauth4webapi");

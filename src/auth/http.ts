@@ -118,15 +118,3 @@ function networkError(error: unknown, what: string): AuthError {
     error instanceof TransportError ? error.message.replace(/^the server\b/, "it") : "the connection was lost";
   return new AuthError("transient", `${what} could not be asked: ${why}`, { cause: error });
 }
-
-/** An object, or undefined for whatever else the text is. */
-export function jsonObject(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
-}

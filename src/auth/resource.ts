@@ -1,7 +1,8 @@
 import { safeUrl } from "./address.ts";
 import type { Challenge } from "./challenge.ts";
 import { AuthError } from "./error.ts";
-import { type AuthHttp, jsonObject } from "./http.ts";
+import type { AuthHttp } from "./http.ts";
+import { jsonObject } from "./json-object.ts";
 
 const WELL_KNOWN = "/.well-known/oauth-protected-resource";
 

@@ -2,6 +2,7 @@ import type { JsonWebKey } from "node:crypto";
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { jsonObject } from "./json-object.ts";
 import { isUnwritable, Unwritable, withLock } from "./lock.ts";
 
 /** For a change, which takes no time. */
@@ -98,15 +99,8 @@ export function openStore(root: string, server: string, serverUrl: string): Stor
       if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
       throw error;
     }
-    try {
-      const value: unknown = JSON.parse(text.replace(/^\ufeff/, ""));
-      return typeof value === "object" && value !== null && !Array.isArray(value)
-        ? (value as Record<string, unknown>)
-        : undefined;
-    } catch {
-      // Damaged: as if there were none.
-      return undefined;
-    }
+    // A damaged one is as if there were none.
+    return jsonObject(text);
   }
 
   function read(): Credentials | undefined {

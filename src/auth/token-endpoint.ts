@@ -2,7 +2,8 @@ import type { AuthorizationServer, TokenEndpointRequestOptions, TokenEndpointRes
 import { type Identity, otherMethod } from "./client.ts";
 import type { Dpop } from "./dpop.ts";
 import { AuthError, cleanCode, quoteWords } from "./error.ts";
-import { type AuthHttp, type AuthResponse, jsonObject } from "./http.ts";
+import type { AuthHttp, AuthResponse } from "./http.ts";
+import { jsonObject } from "./json-object.ts";
 import type { StoredTokens } from "./store.ts";
 
 /** What an authorization server says about its own state and not about us. */
