@@ -163,6 +163,7 @@ test("two sessions write to one log", async () => {
   expect(readFileSync(join(logs(home), "fake.log"), "utf8")).toBe("hello\n".repeat(3));
 });
 
+// The superuser may write everywhere.
 test.skipIf(process.getuid?.() === 0)("a folder one may not write to is said", async () => {
   await using home = await temporaryHome();
   const server = await fakeStdio(home, says("hello\n"));

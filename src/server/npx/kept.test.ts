@@ -56,6 +56,7 @@ it("does without where nothing can be written", () => {
   expect(readKept(file, "a")).toBe(undefined);
 });
 
+// The superuser may write everywhere.
 it.skipIf(process.getuid?.() === 0)("does without where nothing may be written", () => {
   keep(file, "a", entry(1));
   chmodSync(join(root, "agent"), 0o500);
