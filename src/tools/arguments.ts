@@ -55,3 +55,8 @@ function nameOfKind(value: unknown): string {
   if (value === null) return "null";
   return Array.isArray(value) ? "an array" : `a ${typeof value}`;
 }
+
+/** Names are given by models, with spaces around them now and then. */
+export function wordOf(value: unknown): string {
+  return typeof value === "string" ? value.trim() : "";
+}

@@ -1,7 +1,7 @@
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { McpSession } from "../session/session.ts";
 import { failureAnswer } from "./answer.ts";
-import { ArgumentsError } from "./arguments.ts";
+import { ArgumentsError, wordOf } from "./arguments.ts";
 import { MCP_AUTH_ACTIONS } from "./mcp-auth-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
@@ -46,8 +46,4 @@ export function askPerson(server: string, { url, notice }: { url: string; notice
     ...(notice === undefined ? [] : [`${notice}.`]),
     `When the browser says "Signed in", it is done. If it ends at a page that cannot be reached, the address of that page completes it: mcp_auth with action complete and that address as code, or /mcp-auth complete ${server} <address>.`,
   ].join("\n");
-}
-
-function wordOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
 }

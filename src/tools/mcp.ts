@@ -4,7 +4,7 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession, RequestOptions } from "../session/session.ts";
 import { callAndPresent, failureAnswer } from "./answer.ts";
-import { ArgumentsError, parseArguments } from "./arguments.ts";
+import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeSearch, describeWhole } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
@@ -134,11 +134,6 @@ async function callTool(
     isError,
     details: { action: "call", server, tool, isError, truncated, files, ...notes },
   };
-}
-
-/** Names are given by models, with spaces around them now and then. */
-function wordOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
 }
 
 function required(field: "server" | "tool", value: string): string {

@@ -1,29 +1,26 @@
-import { sanitizeLine } from "../content/sanitize.ts";
-import { McpServerError } from "../error.ts";
 import type { McpSession } from "../session/session.ts";
 import { callAndPresent, failureAnswer } from "./answer.ts";
-import { ArgumentsError, parseArguments } from "./arguments.ts";
+import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
+import { describeWhole } from "./find.ts";
 import { MAX_CALL_SECONDS } from "./split-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
-import { describeTool, toolPage } from "./tool-page.ts";
+import { toolPage } from "./tool-page.ts";
 
 /** Runs `mcp_load`: connects the server if need be [S3-11, S3-22]. Never rejects: a failure is an answer with `isError`. */
 export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const { server, tool } = wordsOf(call.args);
   try {
     if (server === "") throw new ArgumentsError("mcp_load needs `server`, the name of an MCP server");
-    const tools = await session.listTools(server, call.signal ? { signal: call.signal } : {});
-    const details = { server, toolCount: tools.length, isError: false };
+    const options = call.signal ? { signal: call.signal } : {};
     if (tool !== "") {
-      const found = tools.find(({ name }) => name === tool);
-      if (!found)
-        throw unknownTool(
-          server,
-          tool,
-          tools.map(({ name }) => name),
-        );
-      return answer(describeTool(server, found), details);
+      const found = await session.findTool(server, tool, options);
+      const { resultLimit } = session.config(server).policy;
+      return answer(describeWhole(server, found, resultLimit), { server, tool, isError: false });
     }
+    const listed = await session.listTools(server, options);
+    // As they are kept, which is without configured secrets also within their schemas.
+    const tools = listed.length === 0 ? listed : (session.knownTools(server)?.tools ?? listed);
+    const details = { server, toolCount: tools.length, isError: false };
     const { notices } = session.status(server);
     const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
     return answer([text, ...(tools.length === 0 ? notices : [])].join("\n"), details);
@@ -56,24 +53,13 @@ function answer(text: string, details: ToolAnswer["details"]): ToolAnswer {
   return { content: [{ type: "text", text }], isError: false, details };
 }
 
-function unknownTool(server: string, tool: string, names: readonly string[]): McpServerError {
-  const known = names.map((name) => sanitizeLine(name, 100)).join(", ");
-  const message = `MCP server \`${server}\` has no tool \`${sanitizeLine(tool, 100)}\` (available: ${known.slice(0, 2_000)})`;
-  return new McpServerError(server, "unknown-tool", message);
-}
-
 function fieldsOf(args: unknown): Record<string, unknown> {
   return typeof args === "object" && args !== null ? (args as Record<string, unknown>) : {};
 }
 
-/** Names are given by models, with spaces around them now and then. */
 function wordsOf(args: unknown): { server: string; tool: string } {
   const { server, tool } = fieldsOf(args);
   return { server: wordOf(server), tool: wordOf(tool) };
-}
-
-function wordOf(value: unknown): string {
-  return typeof value === "string" ? value.trim() : "";
 }
 
 /** A server's name may hold dots itself: the longest one that is configured counts, else what is before the first dot. */

@@ -1,12 +1,11 @@
 import { toolSignature } from "../catalog/signature.ts";
+import { visibleJson } from "../content/json.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { isObject } from "../is-object.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/types.ts";
 
 /** What a page of tools may take of a model's context [S3-48], in characters: about 10,000 tokens. */
 const PAGE_CHARS = 35_000;
-/** Of a tool that is asked for alone. */
-const TOOL_CHARS = 200_000;
 const NAME_CHARS = 200;
 
 /**
@@ -32,23 +31,22 @@ export function toolPage(server: string, tools: readonly ToolDefinition[]): stri
 }
 
 /** One tool: its description and each parameter with its type, what it is for, and whether it must be given. */
-export function describeTool(server: string, tool: ToolDefinition): string {
+function describeTool(server: string, tool: ToolDefinition): string {
   const { name, description = "", inputSchema } = tool;
   const required = new Set(Array.isArray(inputSchema.required) ? inputSchema.required : []);
   const properties = isObject(inputSchema.properties) ? Object.entries(inputSchema.properties) : [];
   const parameters = properties.map(([key, schema]) => describeParameter(key, schema, required.has(key)));
   const { properties: _, required: __, type: ___, ...others } = inputSchema;
-  const rest = Object.keys(others).length === 0 ? [] : [`  also: ${sanitizeText(JSON.stringify(others))}`];
+  const rest = Object.keys(others).length === 0 ? [] : [`  also: ${visibleJson(others)}`];
   const head = `### ${sanitizeLine(`${server}.${name}`, NAME_CHARS)}`;
-  const text = [head, ...(description === "" ? [] : [sanitizeText(description)]), ...parameters, ...rest].join("\n");
-  return text.length <= TOOL_CHARS ? text : `${text.slice(0, TOOL_CHARS)}\n[cut: ${text.length} characters]`;
+  return [head, ...(description === "" ? [] : [sanitizeText(description)]), ...parameters, ...rest].join("\n");
 }
 
 /** `  name: type (required) — what it is for`; what is not a plain type is shown as its schema. */
 function describeParameter(name: string, schema: unknown, isRequired: boolean): string {
   const { description, ...rest } = isObject(schema) ? (schema as JsonObject) : {};
   const { type, ...more } = rest;
-  const kind = Object.keys(more).length === 0 && typeof type === "string" ? type : JSON.stringify(rest);
+  const kind = Object.keys(more).length === 0 && typeof type === "string" ? type : visibleJson(rest);
   const note = typeof description === "string" && description.trim() !== "" ? ` — ${description}` : "";
   return sanitizeText(`  ${name}: ${kind} (${isRequired ? "required" : "optional"})${note}`.replace(/\s*\n\s*/g, " "));
 }

@@ -71,12 +71,10 @@ describe("mcp_load", () => {
     expect(text).toContain("mcp_load with `server` and `tool` shows one in full");
     expect(text).toContain('find_299(query: string, kind?: "a"|"b"');
     const one = await load(session, { server: "fake", tool: "find_7" });
-    expect(one.text.split("\n").slice(0, 4)).toEqual([
-      "### fake.find_7",
-      "Finds things.",
-      "Slowly.",
-      "  query: string (required) — What to find",
-    ]);
+    expect(one.text).toMatch(
+      /^MCP server `fake` tool `find_7`:\nFinds things\.\nSlowly\.\nArguments: \{"type":"object"/,
+    );
+    expect(one.text).toContain('"deep":{"type":"boolean"}');
     expect(await load(session, { server: "fake", tool: "nope" })).toMatchObject({
       isError: true,
       details: { category: "unknown-tool" },
@@ -111,9 +109,23 @@ describe("mcp_load", () => {
     const { text } = await load(session, { server: "fake" });
     expect(text.length).toBeLessThan(36_000);
     const one = await load(session, { server: "fake", tool: "a" });
-    expect(one.text.length).toBeLessThan(201_000);
+    expect(one.text.length).toBeLessThan(53_000);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what is looked for
     expect(text + one.text).not.toMatch(/[\u001b\u202e]/);
+  });
+
+  test("shows no configured secret, also not within a schema", async () => {
+    const secret = "s3cr3t-value-of-mine";
+    await using home = await temporaryHome();
+    const inputSchema = {
+      type: "object",
+      properties: { key: { type: "string", description: `such as ${secret}`, default: secret } },
+    };
+    const [, session] = await stdioSession(home, { tools: [tool("a", { inputSchema })] }, { env: { TOKEN: secret } });
+    await using _ = session;
+    const texts = [await load(session, { server: "fake" }), await load(session, { server: "fake", tool: "a" })];
+    for (const { text, isError } of texts)
+      expect([isError, text.includes("key"), text.includes(secret)]).toEqual([false, true, false]);
   });
 
   test.each([[{}], [{ server: " " }], [{ server: 7 }], [null]])("says what is missing: %j", async (args) => {

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import type { ServerConfig } from "../../config/record.ts";
+import { isObject } from "../../is-object.ts";
 
 /**
  * What decides which tools a server has, in an order that is always the same: its target as it is written, with variables
@@ -10,11 +11,7 @@ export function catalogueIdentity({ target, policy }: Pick<ServerConfig, "target
   const { protocolVersion, inheritEnv, offersRoots, listLimit } = policy;
   const place = target.kind === "stdio" ? { folder: resolve(cwd, target.cwd ?? ".") } : {};
   const parts = { target, ...place, policy: { protocolVersion, inheritEnv, offersRoots, listLimit } };
-  return JSON.stringify(parts, (_, value: unknown) => (isPlain(value) ? sorted(value) : value));
-}
-
-function isPlain(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return JSON.stringify(parts, (_, value: unknown) => (isObject(value) ? sorted(value) : value));
 }
 
 function sorted(value: object): object {
