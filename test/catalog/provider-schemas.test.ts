@@ -15,7 +15,14 @@ import { randomSchema } from "./random-schema.ts";
 
 /** Another validator than the product's. `undefined`: even that one cannot take the schema. */
 function validity(schema: Schema): ((value: unknown) => boolean | undefined) | undefined {
-  const options = { strict: false, validateFormats: false, unicodeRegExp: false, logger: false } as const;
+  // `ownProperties`: without it, what an object inherits (`__proto__`, `constructor`) counts as given.
+  const options = {
+    strict: false,
+    validateFormats: false,
+    unicodeRegExp: false,
+    ownProperties: true,
+    logger: false,
+  } as const;
   const { $schema: draft, ...plain } = schema;
   try {
     const ajv = /draft-0[467]/.test(String(draft)) ? new Ajv(options) : new Ajv2020(options);
