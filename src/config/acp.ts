@@ -12,6 +12,8 @@ export interface AcpOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Where the list was found. */
   readonly source?: Pick<FieldSource, "file" | "layer">;
+  /** Names that are taken already. */
+  readonly taken?: readonly string[];
 }
 
 /**
@@ -20,11 +22,11 @@ export interface AcpOptions {
  */
 export function readAcpServers(
   list: unknown,
-  { env = {}, source: { file, layer } = EDITOR }: AcpOptions = {},
+  { env = {}, source: { file, layer } = EDITOR, taken = [] }: AcpOptions = {},
 ): LoadedConfig {
   const problems: ConfigProblem[] = [];
   const servers: ServerConfig[] = [];
-  const names = new Set<string>();
+  const names = new Set(taken);
   if (!Array.isArray(list)) {
     return { servers, problems: [problem({ file, line: 1, column: 1 }, "This must be a list of servers.")] };
   }
