@@ -67,6 +67,7 @@ const ACTS: readonly string[] = [
     "inheritEnv",
     "stopContainer",
     "offersRoots",
+    "trustHints",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];

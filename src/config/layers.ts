@@ -9,8 +9,12 @@ export type Layer = ReadonlyMap<string, Entry>;
 
 /** The entries of a file, which is what its name says; none, with a problem, when it cannot be read and never could. */
 export function readLayer(file: string, problems: ConfigProblem[], memory: FileMemory): Layer {
-  const document = memory.read(file, problems)?.document;
-  return document ? readEntries(document, problems, file.endsWith("mcp.json")) : new Map();
+  return layerOf(memory.read(file, problems)?.document, problems);
+}
+
+/** The entries of a file that was read. */
+export function layerOf(document: JsonDocument | undefined, problems: ConfigProblem[]): Layer {
+  return document ? readEntries(document, problems, document.file.endsWith("mcp.json")) : new Map();
 }
 
 /** A file's content, whose kind its name says; `undefined` when there is none, or after reporting why it cannot be read. */

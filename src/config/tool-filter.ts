@@ -1,4 +1,5 @@
 import type { EntryReader } from "./entry-reader.ts";
+import { matchesGlob } from "./glob.ts";
 import type { ServerConfig, ToolFilter } from "./record.ts";
 
 /** What pi's adapter writes into its variable for no tool at all. */
@@ -76,7 +77,7 @@ export function unmatchedPatterns(
   return lists
     .map(([field, patterns]): [NamingField, string[]] => [
       field,
-      patterns.filter((pattern) => !names.some((name) => matches(pattern, name))),
+      patterns.filter((pattern) => !names.some((name) => matchesGlob(pattern, name))),
     ])
     .filter(([, patterns]) => patterns.length > 0);
 }
@@ -87,22 +88,7 @@ export function excludedBy({ tools }: Pick<ServerConfig, "tools">, tool: string)
 }
 
 function matchesAny(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => matches(pattern, name));
-}
-
-/** `*` stands for any characters, or none. Takes time in proportion to the texts, however many there are of it. */
-function matches(pattern: string, name: string): boolean {
-  const [start = "", ...pieces] = pattern.split("*");
-  const end = pieces.pop();
-  if (end === undefined) return pattern === name;
-  if (!name.startsWith(start)) return false;
-  let at = start.length;
-  for (const piece of pieces) {
-    const found = name.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return name.length - at >= end.length && name.endsWith(end);
+  return patterns.some((pattern) => matchesGlob(pattern, name));
 }
 
 /** Where a field of a filter stands, for a message. Direct tools that no file names are named by the variable. */

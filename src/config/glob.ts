@@ -1,0 +1,14 @@
+/** `*` stands for any characters, or none. Takes time in proportion to the texts, however many there are of it. */
+export function matchesGlob(pattern: string, name: string): boolean {
+  const [start = "", ...pieces] = pattern.split("*");
+  const end = pieces.pop();
+  if (end === undefined) return pattern === name;
+  if (!name.startsWith(start)) return false;
+  let at = start.length;
+  for (const piece of pieces) {
+    const found = name.indexOf(piece, at);
+    if (found === -1) return false;
+    at = found + piece.length;
+  }
+  return name.length - at >= end.length && name.endsWith(end);
+}
