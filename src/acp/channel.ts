@@ -1,7 +1,5 @@
 import { connect } from "node:net";
-import type { PermissionMode } from "../config/record.ts";
 import { isObject } from "../is-object.ts";
-import type { JsonObject } from "../protocol/types.ts";
 import type { AcpPort } from "./client.ts";
 import { Peer } from "./peer.ts";
 
@@ -25,7 +23,6 @@ export interface HandedServers {
   readonly servers: unknown;
   /** The editor's own, of `initialize`. */
   readonly clientCapabilities: unknown;
-  readonly permission: PermissionMode;
 }
 
 export interface ChannelHandlers {
@@ -42,8 +39,6 @@ export interface Channel {
   close(): void;
 }
 
-const MODES: ReadonlySet<unknown> = new Set<PermissionMode>(["yolo", "write", "ask", "plan"]);
-
 /** Opens the line to the proxy. It fails silently: `closed` is told, and there are no servers of an editor. */
 export function openChannel(
   { socket: path, token }: ChannelAddress,
@@ -55,7 +50,8 @@ export function openChannel(
   socket.unref();
   const peer = new Peer(socket, {
     notify: (method, params) => {
-      if (method === "servers" && isObject(params)) handlers.servers(handedOf(params));
+      if (method !== "servers" || !isObject(params)) return;
+      handlers.servers({ servers: params.servers, clientCapabilities: params.clientCapabilities });
     },
     request: async (method, params) => {
       if (method !== "command") throw new Error(`no method ${method}`);
@@ -72,9 +68,4 @@ export function openChannel(
     },
     close: () => peer.close(),
   };
-}
-
-function handedOf({ servers, clientCapabilities, permission }: JsonObject): HandedServers {
-  const mode = MODES.has(permission) ? (permission as PermissionMode) : "yolo";
-  return { servers, clientCapabilities, permission: mode };
 }

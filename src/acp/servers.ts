@@ -69,7 +69,7 @@ export interface AcpServers {
    * and not longer than `firstTurnMs` [S2-38]. Never rejects.
    */
   ready(signal?: AbortSignal): Promise<void>;
-  /** The tools there are by now, sorted by nothing: names stay as long as the session. */
+  /** The tools there are by now, in the order of the editor's list; a tool keeps its name as long as the session. */
   tools(): readonly AcpTool[];
   /** Calls back when `tools` has changed. Returns how to stop that. */
   on(event: "tools", listener: () => void): () => void;
@@ -143,7 +143,7 @@ class Connected implements AcpServers {
   }
 
   tools(): readonly AcpTool[] {
-    return [...this.#offered.values()].flatMap((tools) => tools.map(({ shown }) => shown));
+    return this.#all().map(({ shown }) => shown);
   }
 
   on(_event: "tools", listener: () => void): () => void {
@@ -153,7 +153,7 @@ class Connected implements AcpServers {
 
   async call(name: string, args: unknown, options: AcpCallOptions = {}): Promise<ToolAnswer> {
     const { toolCallId: id, signal, onProgress } = options;
-    const tool = [...this.#offered.values()].flat().find(({ shown }) => shown.name === name);
+    const tool = this.#all().find(({ shown }) => shown.name === name);
     if (tool) return tool.direct.run({ args, id, signal, onProgress });
     const text = `There is no MCP tool \`${visible(name)}\` in this session; its server may have been removed.`;
     return { content: [{ type: "text", text }], isError: true, details: { isError: true, category: "unknown-tool" } };
@@ -184,6 +184,10 @@ class Connected implements AcpServers {
     return this.close();
   }
 
+  #all(): Offered[] {
+    return this.session.servers.flatMap(({ name }) => this.#offered.get(name) ?? []);
+  }
+
   /** What the list says, with what is wrong in it told to the person. */
   #read(list: unknown): LoadedConfig {
     const { own = [], onConflict = "acp", permission = "yolo" } = this.#options;
@@ -191,7 +195,8 @@ class Connected implements AcpServers {
     const { servers, problems } = readAcpServers(list ?? [], { env: this.#env, taken });
     for (const problem of problems) this.#notices.say(noticeOf(problem));
     const isOwn = (name: string) => own.includes(name) && onConflict !== "rename";
-    for (const { name } of servers.filter((server) => isOwn(server.name))) this.#notices.say(conflict(name, onConflict));
+    for (const { name } of servers.filter((server) => isOwn(server.name)))
+      this.#notices.say(conflict(name, onConflict));
     const used = onConflict === "own" ? servers.filter(({ name }) => !isOwn(name)) : servers;
     return { servers: used, problems, permission: { mode: permission, rules: [], kept: [] } };
   }
@@ -253,7 +258,11 @@ class Connected implements AcpServers {
 }
 
 function noticeOf({ severity, message }: ConfigProblem): Notice {
-  return { severity: severity === "error" ? "warning" : "info", title: "The editor's MCP servers", description: message };
+  return {
+    severity: severity === "error" ? "warning" : "info",
+    title: "The editor's MCP servers",
+    description: message,
+  };
 }
 
 function conflict(name: string, winner: "acp" | "own" | "rename"): Notice {

@@ -1,7 +1,6 @@
 import { randomBytes, timingSafeEqual } from "node:crypto";
 import { createServer, type Server, type Socket } from "node:net";
 import { join } from "node:path";
-import type { PermissionMode } from "../../config/record.ts";
 import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import type { ChannelAddress, SessionIdentity } from "../channel.ts";
@@ -30,13 +29,11 @@ interface Caller {
 export class ProxyDoor {
   readonly #server: Server;
   readonly #token = randomBytes(TOKEN_BYTES).toString("hex");
-  readonly #permission: PermissionMode;
   readonly #callers = new Set<Caller>();
   readonly #expecting = new Set<() => void>();
   #proxy: AcpProxy | undefined;
 
-  constructor(permission: PermissionMode) {
-    this.#permission = permission;
+  constructor() {
     this.#server = createServer((socket) => this.#greet(socket));
   }
 
@@ -120,8 +117,7 @@ export class ProxyDoor {
   }
 
   #hand({ peer }: Caller, session: ProxySession): void {
-    const clientCapabilities = this.#proxy?.clientCapabilities;
-    peer.notify("servers", { servers: session.list, clientCapabilities, permission: this.#permission });
+    peer.notify("servers", { servers: session.list, clientCapabilities: this.#proxy?.clientCapabilities });
   }
 
   #told({ session }: Caller, method: string, params: unknown): void {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { PERMISSION_VARIABLE } from "../../config/permission.ts";
 import type { PermissionMode } from "../../config/record.ts";
 import { endTree, spawnTree } from "../../transport/process-tree.ts";
 import { CHANNEL_VARIABLES } from "../channel.ts";
@@ -22,8 +23,8 @@ export interface ProxyOptions {
   readonly command: readonly [string, ...string[]];
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
-  /** What the person is asked about before a server is used. */
-  readonly permission: PermissionMode;
+  /** What the person is asked about before a server is used; absent: as it is configured. */
+  readonly permission?: PermissionMode | undefined;
   /** The extension to be loaded into pi, and which pi; absent: pi has it installed. */
   readonly shim?: { readonly pi: string; readonly extension: string };
   readonly stdin: Readable;
@@ -38,7 +39,7 @@ export interface ProxyOptions {
  */
 export async function runProxy(options: ProxyOptions): Promise<number> {
   const folder = mkdtempSync(join(shortFolder(options.env), "pi-mcp-acp-"));
-  const door = new ProxyDoor(options.permission);
+  const door = new ProxyDoor();
   try {
     return await runAgent(options, folder, door);
   } finally {
@@ -48,7 +49,7 @@ export async function runProxy(options: ProxyOptions): Promise<number> {
 }
 
 async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor): Promise<number> {
-  const { command, cwd, shim, stdin, stdout, stderr, signal } = options;
+  const { command, cwd, stdin, stdout, stderr, signal } = options;
   const address = await door.listen(folder);
   const [program, ...args] = command;
   const child = spawnTree({ command: program, args, cwd, env: envOf(options, folder, address) });
@@ -79,12 +80,11 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
   signal?.removeEventListener("abort", stop);
   stdin.destroy();
   await endTree(child, GRACE);
-  if (shim === undefined) return code ?? 1;
   return code ?? 1;
 }
 
 function envOf(
-  { env, shim }: ProxyOptions,
+  { env, shim, permission }: ProxyOptions,
   folder: string,
   { socket, token }: { readonly socket: string; readonly token: string },
 ): NodeJS.ProcessEnv {
@@ -92,6 +92,7 @@ function envOf(
     ...env,
     [CHANNEL_VARIABLES.socket]: socket,
     [CHANNEL_VARIABLES.token]: token,
+    ...(permission !== undefined && { [PERMISSION_VARIABLE]: permission }),
     ...(shim && { [PI_COMMAND_VARIABLE]: writeShim(folder, shim.pi, shim.extension) }),
   };
 }

@@ -1,4 +1,5 @@
 import { CLIENT_INFO } from "../../version.ts";
+import { acp } from "./acp.ts";
 import { add } from "./add.ts";
 import { auth } from "./auth.ts";
 import { call } from "./call.ts";
@@ -33,6 +34,7 @@ export const COMMANDS: readonly Command[] = [
     validate,
     trust,
     auth,
+    acp,
   ],
 ];
 
