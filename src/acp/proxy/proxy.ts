@@ -57,41 +57,47 @@ export class AcpProxy {
   }
 
   fromEditor(line: Buffer): void {
+    const passed = this.#editorLine(line);
+    if (passed !== undefined) this.#port.toAgent(passed);
+  }
+
+  fromAgent(line: Buffer): void {
     const message = readMessage(line);
-    if (message === undefined) return this.#port.toAgent(line);
+    this.#port.toEditor(message === undefined ? line : this.#agentLine(line, message));
+    if (message !== undefined && message.method === undefined) this.#answered(message);
+  }
+
+  /** What the agent gets of a line; `undefined`: nothing. */
+  #editorLine(line: Buffer): Buffer | string | undefined {
+    const message = readMessage(line);
+    if (message === undefined) return line;
     const { id, method, params } = message;
-    if (method === undefined) {
-      if (!this.#settle(message)) this.#port.toAgent(line);
-      return;
-    }
+    if (method === undefined) return this.#settle(message) ? undefined : line;
     if (method === "initialize") {
       this.#initialize = keyOf(id);
       this.#clientCapabilities = params?.clientCapabilities;
     }
     if (SET_UPS.has(method) && isObject(params)) return this.#setUp(line, message, params);
     const session = this.sessions.get(String(params?.sessionId));
-    if (ENDS.has(method) && session !== undefined) this.#forget(session);
-    if (method === "session/prompt" && session !== undefined && isMcpCommand(promptText(params))) {
-      void this.#answerCommand(session, id, promptText(params));
-      return;
-    }
-    this.#port.toAgent(line);
+    if (session === undefined) return line;
+    if (ENDS.has(method)) this.#forget(session);
+    if (method !== "session/prompt" || !isMcpCommand(promptText(params))) return line;
+    void this.#answerCommand(session, id, promptText(params));
+    return undefined;
   }
 
-  fromAgent(line: Buffer): void {
-    const message = readMessage(line);
-    if (message === undefined) return this.#port.toEditor(line);
+  #agentLine(line: Buffer, message: WireMessage): Buffer | string {
     const { id, method, params, result } = message;
-    if (method === "session/update") return this.#port.toEditor(this.#withCommand(message, params) ?? line);
-    if (method !== undefined) return this.#port.toEditor(line);
-    const key = keyOf(id);
-    if (key === this.#initialize) {
-      this.#initialize = undefined;
-      return this.#port.toEditor(isObject(result) ? JSON.stringify(withCapabilities(message, result)) : line);
-    }
-    const setUp = this.#setUps.get(key);
-    this.#setUps.delete(key);
-    this.#port.toEditor(line);
+    if (method === "session/update") return this.#withCommand(message, params) ?? line;
+    if (method !== undefined || keyOf(id) !== this.#initialize || !isObject(result)) return line;
+    this.#initialize = undefined;
+    return JSON.stringify(withCapabilities(message, result));
+  }
+
+  /** The agent has answered, and the editor has its answer. */
+  #answered({ id, result }: WireMessage): void {
+    const setUp = this.#setUps.get(keyOf(id));
+    this.#setUps.delete(keyOf(id));
     if (setUp === undefined || !isObject(result)) return;
     const sessionId = typeof result.sessionId === "string" ? result.sessionId : setUp.sessionId;
     if (sessionId !== undefined) this.#begin(sessionId, setUp.list);
@@ -146,14 +152,14 @@ export class AcpProxy {
     return true;
   }
 
-  #setUp(line: Buffer, message: WireMessage, params: JsonObject): void {
+  #setUp(line: Buffer, message: WireMessage, params: JsonObject): Buffer | string {
     const { mcpServers: list } = params;
     const known = typeof params.sessionId === "string" ? params.sessionId : undefined;
     // Of a fork it is the session it comes from.
     const sessionId = message.method === "session/fork" ? undefined : known;
     this.#setUps.set(keyOf(message.id), { list: list ?? [], sessionId });
-    if (!Array.isArray(list) || list.length === 0) return this.#port.toAgent(line);
-    this.#port.toAgent(JSON.stringify({ ...message, params: { ...params, mcpServers: [] } }));
+    if (!Array.isArray(list) || list.length === 0) return line;
+    return JSON.stringify({ ...message, params: { ...params, mcpServers: [] } });
   }
 
   /** The editor knows the session by now. */
