@@ -2,11 +2,11 @@ import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
 import { FileMemory } from "./file-memory.ts";
 import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
-import { isOverride, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
+import { isOverride, mergeLayers, type OwnFile, onto, readOwnFile, withProject } from "./layers.ts";
 import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
-import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
+import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, Surface, UntrustedFile } from "./record.ts";
 import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
 import { withDirectToolsOf } from "./tool-filter.ts";
@@ -40,19 +40,22 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
   const problems: ConfigProblem[] = [];
   const flags = readFlagLayers(place, problems, memory);
   const isAlone = place.flags?.isStrict === true;
-  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
+  const { entries, untrusted, surfaces } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
   const named = applyFlags(flags, entries);
-  const handed = readAcpVariable(isAlone ? {} : place.env);
+  const surface = strongest([...surfaces, ...flags.map((flag) => flag.surface)]);
+  const handed = readAcpVariable(isAlone ? {} : place.env, surface);
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
   const unread: Entry[] = [];
+  const read = ({ settings, mcpjson }: EntriesByOrigin) => [
+    ...readServers(settings, "settings", problems, unread, surface),
+    ...readServers(mcpjson, "mcpjson", problems, unread, surface),
+  ];
   const sources = [
-    ...readServers(named.entries.settings, "settings", problems, unread),
-    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
+    ...read(named.entries),
     ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
-    ...readServers(entries.settings, "settings", problems, unread),
-    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
+    ...read(entries),
   ];
   for (const server of sources) {
     const winner = servers.get(server.name);
@@ -86,10 +89,18 @@ interface EntriesByOrigin {
 interface FileEntries {
   readonly entries: EntriesByOrigin;
   readonly untrusted: readonly UntrustedFile[];
+  /** What each file says of the surface of all servers, from low to high. */
+  readonly surfaces: readonly OwnFile["surface"][];
 }
 
 function noFiles(): FileEntries {
-  return { entries: { settings: new Map(), mcpjson: new Map() }, untrusted: [] };
+  return { entries: { settings: new Map(), mcpjson: new Map() }, untrusted: [], surfaces: [] };
+}
+
+/** The last word on the surface of all servers, if there is one. */
+function strongest(surfaces: readonly OwnFile["surface"][]): Surface | undefined {
+  const last = surfaces.findLast((surface) => surface !== undefined);
+  return last === "auto" ? undefined : last;
 }
 
 /** What stands in the files of the person and of the project, and in what extensions register. */
@@ -100,10 +111,9 @@ function readFiles(
   memory: FileMemory,
 ): FileEntries {
   const paths = configPaths(place);
-  const own = {
-    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
-  };
+  const settings = [paths.settings, paths.settingsToml].map((file) => readOwnFile(file, problems, memory));
+  const mcpjsons = paths.mcpJson.map((file) => readOwnFile(file, problems, memory));
+  const own = { settings: settings.map(({ layer }) => layer), mcpjson: mcpjsons.map(({ layer }) => layer) };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
   const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
@@ -119,6 +129,7 @@ function readFiles(
   return {
     entries: { settings: entriesOf("settings"), mcpjson },
     untrusted: describeUntrusted(project, own, registered),
+    surfaces: [...mcpjsons, ...settings].map(({ surface }) => surface),
   };
 }
 
@@ -182,9 +193,10 @@ function readServers(
   origin: Origin,
   problems: ConfigProblem[],
   unread: Entry[],
+  surface: Surface | undefined,
 ): ServerConfig[] {
   return [...entries.values()].flatMap((entry) => {
-    const server = readServer(entry, origin, problems);
+    const server = readServer(entry, origin, problems, surface);
     if (server !== undefined) return [server];
     unread.push(entry);
     return [];

@@ -108,7 +108,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: true,
     directFrom: "known",
-    surface: "gateway",
+    surface: "split",
     showTarget: true,
   },
   acp: {
@@ -134,7 +134,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: false,
     directFrom: "connection",
-    surface: "gateway",
+    surface: "direct",
     showTarget: false,
   },
 };
