@@ -68,6 +68,7 @@ const ACTS: readonly string[] = [
     "inheritEnv",
     "stopContainer",
     "offersRoots",
+    "trustHints",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];

@@ -8,7 +8,7 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
-import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { CallToolResult, JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import { Authorization } from "./authorization.ts";
 import { type KnownTools, ServerCatalogue } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
@@ -156,6 +156,14 @@ export class Server {
   /** The definition as it was listed on a connection of this session. */
   knownTool(name: string): ToolDefinition | undefined {
     return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
+  }
+
+  /** What a tool says of itself, as a connection of this session has it. Connects; throws `unknown-tool` where there is none. */
+  async annotationsOf(tool: string, signal: AbortSignal | undefined): Promise<ToolAnnotations> {
+    assertIncluded(this.config, tool);
+    if (!this.#isCurrent()) await this.listTools({ signal });
+    await this.#mustHave(tool, signal);
+    return this.knownTool(tool)?.annotations ?? {};
   }
 
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {

@@ -37,11 +37,11 @@ export class PiTools {
       parameters,
       ...(promptSnippet !== undefined && { promptSnippet }),
       ...(promptGuidelines && { promptGuidelines: [...promptGuidelines] }),
-      execute: async (_id, args, signal, onUpdate) => {
+      execute: async (id, args, signal, onUpdate) => {
         const onProgress = (progress: Progress) => {
           onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
         };
-        return toPiResult(await run({ args, signal, onProgress }));
+        return toPiResult(await run({ args, id, signal, onProgress }));
       },
     });
     // Registering activates what pi has not known before, and nothing else.
