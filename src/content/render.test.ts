@@ -64,7 +64,15 @@ describe("the parts of a result", () => {
     expect(renderText(result([], { raw: { content: [], _meta: { k: 1 } } }))).toBe(
       `${JSON.stringify({ content: [], _meta: { k: 1 } }, null, 2)}\n`,
     );
-    expect(renderText(result([text("")]))).toContain('"type": "text"');
+    expect(renderText(result([], { raw: { content: "not a list" } }))).toContain('"content": "not a list"');
+  });
+
+  it("says that a result is empty", () => {
+    const content = [text("")];
+    for (const raw of [{}, { content: [] }, { content }, { content: null, structuredContent: null, isError: true }]) {
+      expect(renderText(result([], { raw }))).toBe("[the result is empty]\n");
+    }
+    expect(renderText(result([text(""), text("\x1b[31m")]))).toBe("[the result is empty]\n");
   });
 
   it("does not repeat structured content that the text already says", () => {

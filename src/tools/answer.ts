@@ -63,6 +63,23 @@ export async function callAndPresent(
   return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
 }
 
+/**
+ * What a model gets of a result where nothing stands before it. That the tool has failed is said in the text too: not every
+ * provider takes it from anywhere else.
+ */
+export function contentOf({ server, tool }: CallTarget, { blocks, isError }: PresentedResult): readonly ModelBlock[] {
+  if (!isError) return blocks;
+  const [first, ...rest] = blocks;
+  const head = headOf(server, tool, true);
+  return first?.type === "text"
+    ? [{ type: "text", text: `${head}\n${first.text}` }, ...rest]
+    : [{ type: "text", text: head }, ...blocks];
+}
+
+export function headOf(server: string, tool: string, isError: boolean): string {
+  return `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
+}
+
 function textOf(blocks: readonly ModelBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }

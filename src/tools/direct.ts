@@ -4,7 +4,7 @@ import { cleanSchema } from "../content/clean-schema.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { parseArguments } from "./arguments.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "./tool.ts";
 
@@ -44,8 +44,13 @@ async function runDirectTool(session: McpSession, server: string, tool: string, 
   const details = { server, tool };
   try {
     const target = { ...details, args: parseArguments(call.args, `\`${tool}\` arguments`) ?? {} };
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

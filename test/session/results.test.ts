@@ -149,9 +149,11 @@ test.each<Door>(["mcp", "direct"])(
     await using home = await temporaryHome();
     const structuredContent = { error: { code: "quota", retry: 60 } };
     const result = textResult("Quota exceeded", { structuredContent, isError: true });
-    const { text, isError } = await answerTo(home, result, { door, definition: NUMBER_SCHEMA });
-    const [first, ...rest] = text.split("\n");
-    expect([first, isError]).toEqual(["Quota exceeded", true]);
+    const { content, isError } = await answerTo(home, result, { door, definition: NUMBER_SCHEMA });
+    const [block, ...more] = content;
+    const [head, first, ...rest] = block?.type === "text" ? block.text.split("\n") : [];
+    expect([head, first, more]).toEqual(["MCP server `fake` tool `echo` reported an error:", "Quota exceeded", []]);
+    expect(isError).toBe(true);
     expect(JSON.parse(rest.join("\n"))).toEqual(structuredContent);
   },
 );
@@ -164,6 +166,21 @@ test("[E173] a text stays when the structured content does not fit the schema, o
     expect(text).toMatch(/^The answer/);
     expect(isError).toBe(false);
   }
+});
+
+test("an error that is an image alone says that it is one", async () => {
+  await using home = await temporaryHome();
+  const { content } = await answerTo(home, { ...imageResult(png(3, 3), "image/png"), isError: true });
+  expect(content).toEqual([
+    { type: "text", text: "MCP server `fake` tool `echo` reported an error:" },
+    { type: "image", data: png(3, 3).toString("base64"), mimeType: "image/png" },
+  ]);
+});
+
+test.each<Door>(["mcp", "direct"])("a result with nothing in it says so through %s", async (door) => {
+  await using home = await temporaryHome();
+  const { text } = await answerTo(home, textResult(""), { door });
+  expect(text.trimEnd()).toBe("[the result is empty]");
 });
 
 const FLOODS = [
