@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";
 import { ToolNames } from "../../src/catalog/names.ts";
@@ -9,7 +9,7 @@ import { runMcpTool } from "../../src/tools/mcp.ts";
 import type { ToolAnswer } from "../../src/tools/tool.ts";
 import { fakeStdio, tool } from "../ground/fake-server.ts";
 import { type Home, temporaryHome } from "../ground/home.ts";
-import { sessionOf } from "./open.ts";
+import { mcp, sessionOf, sessionWith } from "./open.ts";
 
 type Door = "mcp" | "direct";
 
@@ -37,6 +37,7 @@ async function answerTo(
       ? { settings: { mcpServers: [entry] }, mcp: {} }
       : { settings: {}, mcp: { mcpServers: { fake: entry } } },
   );
+  home.write({ env: { PI_MCP_KEEP_RESULTS: "1" } });
   await using session = sessionOf(home);
   const answer =
     door === "mcp"
@@ -235,6 +236,27 @@ test("[E176] a screenshot of 800 kB is shown whole and costs no text", async () 
   const { content, details } = await answerTo(home, imageResult(screenshot, "image/png"));
   expect(content).toEqual([{ type: "image", data: screenshot.toString("base64"), mimeType: "image/png" }]);
   expect(details).toMatchObject({ truncated: false });
+});
+
+test("files of results go with the session, unless they are to stay", async () => {
+  await using home = await temporaryHome();
+  const { server } = await sessionWith(home, { on: { "tools/call": { result: textResult("x".repeat(400_000)) } } });
+  home.write({ settings: { mcpServers: [server.entry("fake")] } });
+  for (const [value, keepResults, isKept] of [
+    ["", undefined, false],
+    ["0", undefined, false],
+    ["1", undefined, true],
+    ["1", false, false],
+    ["", true, true],
+  ] as const) {
+    home.write({ env: { PI_MCP_KEEP_RESULTS: value } });
+    const session = sessionOf(home);
+    const { details } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+    const [file = ""] = details.files as string[];
+    expect(existsSync(file)).toBe(true);
+    await session.close(keepResults === undefined ? {} : { keepResults });
+    expect([existsSync(file), existsSync(dirname(file))]).toEqual([isKept, isKept]);
+  }
 });
 
 test("[E178] an address from a server names no file outside the session's folder", async () => {

@@ -221,14 +221,15 @@ export class PiHost {
     running.direct.delete(server);
   }
 
-  async end(): Promise<void> {
+  /** Files of results are removed, unless the conversation that names them goes on. */
+  async end(reason = "quit"): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     if (!running) return;
     clearTimeout(running.watchTimer);
     running.watch?.close();
     const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
-    await session?.close();
+    await session?.close(reason === "reload" || reason === "fork" ? { keepResults: true } : {});
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
