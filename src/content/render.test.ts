@@ -115,20 +115,19 @@ describe("the parts of a result", () => {
     ];
     const shown = renderText(result(content, { structuredContent: { "k\u202e": "v\u001b" } }));
     expect(shown).toBe(
-      "red\n[resource file:///a b]\nt\n[resource link n: u — d]\n[unexpected content block k]\n" +
+      "red\n[resource file:///a b]\nt\n[resource link n: u — d[hidden text]]\n[unexpected content block k]\n" +
         '{\n  "k": "v\\u001b"\n}\n',
     );
   });
 
-  it("[E235] says so when it removed characters in which a text can be hidden", () => {
+  it("[E235] marks where a text was that nobody sees", () => {
     const hidden = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
-    const notice = "[invisible characters were removed from this result]\n";
-    expect(renderText(result([text(`a${hidden}b`)]))).toBe(`${notice}ab\n`);
+    expect(renderText(result([text(`a${hidden}b`)]))).toBe("a[hidden text]b\n");
     expect(renderText(result([{ type: "resource", uri: "u", text: `\u{1f3f4}${hidden}` }]))).toBe(
-      `${notice}[resource u]\n\u{1f3f4}\n`,
+      "[resource u]\n\u{1f3f4}[hidden text]\n",
     );
     expect(renderText(result([text("a\u{e0100}b")], { structuredContent: { a: hidden } }))).toBe(
-      `${notice}ab\n{\n  "a": ""\n}\n`,
+      'a[hidden text]b\n{\n  "a": "[hidden text]"\n}\n',
     );
     expect(renderText(result([text("a\u200bb\u202ec")]))).toBe("abc\n");
   });

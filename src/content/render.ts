@@ -1,7 +1,7 @@
 import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
 import { formatBytes } from "./bytes.ts";
 import { prettyJson } from "./json.ts";
-import { hasHiddenText, sanitizeLine, sanitizeText } from "./sanitize.ts";
+import { sanitizeLine, sanitizeText } from "./sanitize.ts";
 import { saysTheSame } from "./structured.ts";
 
 /** A block a model takes in. */
@@ -21,8 +21,6 @@ const MAX_LABEL_CHARS = 500;
 
 const EMPTY = "[the result is empty]";
 
-const HIDDEN_TEXT = "[invisible characters were removed from this result]";
-
 /**
  * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON, and one
  * with nothing at all says so.
@@ -31,10 +29,8 @@ const HIDDEN_TEXT = "[invisible characters were removed from this result]";
  */
 export function partsOf(result: CallToolResult): Part[] {
   const parts: Part[] = [];
-  let isHiding = false;
   const addText = (text: string, heading = ""): void => {
     const clean = sanitizeText(text);
-    isHiding ||= clean !== text && hasHiddenText(text);
     if (heading + clean !== "") parts.push({ type: "text", text: heading + clean });
   };
 
@@ -67,7 +63,7 @@ export function partsOf(result: CallToolResult): Part[] {
     addText(prettyJson(structuredContent));
   }
   if (parts.length === 0) addText(isEmpty(result.raw) ? EMPTY : prettyJson(result.raw));
-  return isHiding ? [{ type: "text", text: HIDDEN_TEXT }, ...parts] : parts;
+  return parts;
 }
 
 /** Members of a result that are about it, and hold nothing of it. */

@@ -1,7 +1,7 @@
 import { widenLimit } from "../content/limit.ts";
 import { type Presentation, presentResult } from "../content/present.ts";
 import type { ModelBlock } from "../content/render.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
@@ -89,7 +89,7 @@ export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer 
   const failure = thrown instanceof RefusedCall ? thrown.refusal : thrown;
   const advice = thrown instanceof RefusedCall ? `\n\n${thrown.message}` : "";
   return {
-    content: [{ type: "text", text: sanitizeText(`${describeError(failure)}${advice}`) }],
+    content: [{ type: "text", text: sanitizeProse(`${describeError(failure)}${advice}`) }],
     isError: true,
     details: { ...details, isError: true, category: categoryOf(failure) },
   };

@@ -1,7 +1,7 @@
 import type { ToolNames } from "../catalog/names.ts";
 import { providerSchema } from "../catalog/provider-schema.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
 import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
@@ -28,7 +28,7 @@ export function directTools(
     return {
       name: names.nameOf(server, tool.name),
       label: sanitizeLine(`${server}: ${tool.title ?? tool.name}`, 80),
-      description: sanitizeText(withNotes(description, notes)),
+      description: sanitizeProse(withNotes(description, notes)),
       parameters: cleanSchema(schema),
       run: (call) => runDirectTool(session, server, tool.name, call),
     };

@@ -4,7 +4,7 @@ import type { ResultLimit } from "../config/record.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
 import { visibleJson } from "../content/json.ts";
 import { cutText } from "../content/limit.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import type { JsonObject, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import type { SearchAnswer } from "../session/search.ts";
 
@@ -45,7 +45,7 @@ export function describeWhole(server: string, tool: ToolDefinition, limit: Resul
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const parts = [
     `MCP server \`${server}\` tool \`${sanitizeLine(name, 200)}\`${title ? ` (${sanitizeLine(title, 200)})` : ""}:`,
-    ...(description ? [sanitizeText(description).trim()] : []),
+    ...(description ? [sanitizeProse(description).trim()] : []),
     ...hintsOf(annotations),
     `Arguments: ${schemaText(inputSchema)}`,
     ...(outputSchema ? [`Structured result: ${schemaText(outputSchema)}`] : []),

@@ -81,7 +81,7 @@ test("files of results stay while the conversation goes on, after a reload or in
       const { host, ctx, mcp } = hostIn(home);
       host.begin(ctx);
       const result = await mcp({ action: "call", server: "fake", tool: "echo" });
-      const [file = ""] = (result?.details as { files: string[] }).files;
+      const [file = ""] = (result?.details as { files: string[] } | undefined)?.files ?? [];
       expect(existsSync(file)).toBe(true);
       await host.end(reason);
       if (existsSync(file)) kept.push(reason);

@@ -283,13 +283,13 @@ test("[E178] an address from a server names no file outside the session's folder
 });
 
 test.each<Door>(["mcp", "direct"])(
-  "[E235] invisible instructions are removed from results, which says so, through %s",
+  "[E235] invisible instructions are removed from results, which show where they were, through %s",
   async (door) => {
     await using home = await temporaryHome();
     const hidden = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     const result = textResult(`\u{1f3f4}${hidden} a\u200bb\u202ec`, { structuredContent: { [`k${hidden}`]: hidden } });
     const { text } = await answerTo(home, result, { door });
-    expect(text.trimEnd()).toBe('[invisible characters were removed from this result]\n\u{1f3f4} abc\n{\n  "k": ""\n}');
+    expect(text.trimEnd()).toBe('\u{1f3f4}[hidden text] abc\n{\n  "k[hidden text]": "[hidden text]"\n}');
   },
 );
 

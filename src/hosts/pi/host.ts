@@ -13,6 +13,7 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { isDirect, mayHaveDirect } from "../../config/tool-filter.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
+import { sanitizeText } from "../../content/sanitize.ts";
 import { describeError } from "../../error.ts";
 import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
@@ -337,8 +338,9 @@ export function tell(
   text: string,
   type: "info" | "warning" | "error",
 ): void {
-  if (hasUI) ctx.ui.notify(text, type);
-  else console.error(text);
+  const clean = sanitizeText(text);
+  if (hasUI) ctx.ui.notify(clean, type);
+  else console.error(clean);
 }
 
 /** Time enough; does not hold the process, a host that waits for it does. */
