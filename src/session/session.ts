@@ -104,7 +104,10 @@ export interface McpSession {
    * promise waits for what ends at once and never rejects; a closed session changes nothing.
    */
   update(config: LoadedConfig): Promise<ConfigChanges>;
-  /** Ends every process and connection, in parallel and bounded. Never rejects; may be called twice. */
-  close(): Promise<void>;
+  /**
+   * Ends every process and connection, in parallel and bounded, and removes the files of results, unless they are to stay:
+   * here, or by `PI_MCP_KEEP_RESULTS` in the environment. Never rejects; may be called twice.
+   */
+  close(options?: { readonly keepResults?: boolean }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

@@ -1,5 +1,5 @@
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeWhole, searchTools } from "./find.ts";
 import { listServers } from "./server-list.ts";
@@ -58,8 +58,13 @@ export async function runMcpCall(session: McpSession, call: ToolCall): Promise<T
     const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true, timeoutMs);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }
