@@ -33,9 +33,7 @@ export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<T
       const { resultLimit } = session.config(server).policy;
       return answer(describeWhole(server, found, resultLimit), { server, tool, isError: false });
     }
-    const listed = await session.listTools(server, options);
-    // As they are kept, which is without configured secrets also within their schemas.
-    const tools = listed.length === 0 ? listed : (session.knownTools(server)?.tools ?? listed);
+    const tools = await session.listTools(server, options);
     const details = { server, toolCount: tools.length, isError: false };
     const { notices } = session.status(server);
     const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
