@@ -5,7 +5,7 @@ import { type Challenge, readChallenge } from "./challenge.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
-import { refreshStored, revokeStored } from "./refresh.ts";
+import { refreshStored, revokeStored, wasCutOff } from "./refresh.ts";
 import { covers } from "./scope.ts";
 import { beginSignIn, completeElsewhere, type SignIn, type SignInContext } from "./sign-in.ts";
 import { type Credentials, openStore, type Store } from "./store.ts";
@@ -19,6 +19,8 @@ const MAX_PAUSE_MS = 60_000;
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 /** Of a session that goes on for weeks, the first ones are over. */
 const MAX_SECRETS = 100;
+/** For a refresh that is under way when all else is over: its answer may be the only one of its kind. */
+const LAST_REFRESH_MS = 5_000;
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -57,6 +59,8 @@ export class ServerAuth implements HttpAuth {
   #signingIn: Promise<void> | undefined;
   #flow: SignIn | undefined;
   #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  /** Why the sign-in that was there is over; until there is another. */
+  #loss: AuthError | undefined;
   #secrets: readonly ConfiguredSecret[] = [];
   /** Scopes that were asked for once more though they had been granted [E118]. */
   readonly #askedAgain = new Set<string>();
@@ -103,7 +107,10 @@ export class ServerAuth implements HttpAuth {
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
     }
-    return this.#signInUnasked(refusal);
+    if (await this.#signInUnasked(refusal)) return true;
+    if (!this.#loss) return false;
+    const text = `the sign-in is over: ${this.#loss.message}`;
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause: this.#loss });
   }
 
   /** Starts a sign-in; one that waits is over. Rejects with AuthError. */
@@ -147,12 +154,20 @@ export class ServerAuth implements HttpAuth {
     const credentials = this.#store.read();
     const had = await this.#store.clear();
     this.#dpop = undefined;
+    this.#loss = undefined;
     if (credentials?.tokens) await revokeStored(this.#context(), credentials);
     return had;
   }
 
-  close(): void {
+  /** Waits for a refresh that is under way, but not for long. */
+  async close(): Promise<void> {
     this.#flow?.cancel("the session is closed");
+    if (!this.#renewing) return;
+    let timer: NodeJS.Timeout | undefined;
+    const limit = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, LAST_REFRESH_MS);
+    });
+    await Promise.race([this.#renewing.then(noop, noop), limit]).finally(() => clearTimeout(timer));
   }
 
   #remember(...values: (string | undefined)[]): void {
@@ -171,6 +186,7 @@ export class ServerAuth implements HttpAuth {
   #resume(): void {
     this.#pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined };
     this.#dpop = undefined;
+    this.#loss = undefined;
   }
 
   #context(): SignInContext {
@@ -243,19 +259,19 @@ export class ServerAuth implements HttpAuth {
 
   async #renewAlone(stale: string | undefined): Promise<boolean> {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
-    return this.#store.alone(async () => {
+    return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
       const now = this.#store.read();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
           ? await obtainByMachine(this.#context(), this.#challenge ?? {})
-          : await refreshStored(this.#context(), now, this.#challenge ?? {}, (stored) => this.#dpopOf(stored));
+          : await refreshStored(this.#context(), now, this.#challenge ?? {}, turn, (stored) => this.#dpopOf(stored));
         if (renewed) this.#resume();
         return renewed;
       } catch (error) {
         if (!(error instanceof AuthError)) throw error;
-        if (error.failure !== "transient") return this.#lost(now, error);
+        if (error.failure !== "transient") return this.#lost(now, wasCutOff(turn, now) ? cutOff(error) : error);
         const { nextMs } = this.#pause;
         this.#pause = { untilMs: Date.now() + nextMs, nextMs: Math.min(nextMs * 2, MAX_PAUSE_MS), error };
         throw error;
@@ -272,8 +288,19 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    return this.#store.read()?.tokens !== undefined;
+    const isLost = this.#store.read()?.tokens === undefined;
+    if (isLost) this.#loss = error;
+    return !isLost;
   }
+}
+
+const noop = (): void => {};
+
+/** The same refusal, for those who wonder why. */
+function cutOff({ failure, code, cause }: AuthError): AuthError {
+  const text =
+    "a process that renewed it was ended before it had the answer, and its authorization server gives that only once";
+  return new AuthError(failure, text, { ...(code !== undefined && { code }), cause });
 }
 
 function isOver(expiresAt: unknown, earlyS: number): boolean {

@@ -1,17 +1,8 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject } from "../is-object.ts";
+import { type Lock, lockAt } from "../lock.ts";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
 import { formatProblem } from "./problems.ts";
@@ -145,10 +136,10 @@ function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<str
   const file = realPathOf(trustPath(user));
   // Read before anything is written, too, so that a record that cannot be used stays alone.
   usable(user);
-  const lock = `${file}.lock`;
+  let lock: Lock;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    takeLock(lock);
+    lock = takeLock(`${file}.lock`);
   } catch (thrown) {
     throw notWritten(file, thrown);
   }
@@ -158,7 +149,7 @@ function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<str
     const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
     replaceFile(file, `${JSON.stringify({ version: VERSION, files }, null, 2)}\n`);
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    lock.release();
   }
 }
 
@@ -181,24 +172,16 @@ function replaceFile(file: string, text: string): void {
   }
 }
 
-/** A lock that is this old was left by a process that was killed; writing takes milliseconds. */
-const STALE_LOCK_MS = 10_000;
 const LOCK_RETRY_MS = 20;
 
-/** Making a folder either works or finds one there, on every file system. Whoever is to say yes or no can wait. */
-function takeLock(lock: string): void {
+/** Whoever is to say yes or no can wait. */
+function takeLock(path: string): Lock {
   const pause = new Int32Array(new SharedArrayBuffer(4));
+  const tryLock = lockAt(path);
   for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (thrown) {
-      if (codeOf(thrown) !== "EEXIST") throw thrown;
-    }
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (made !== undefined && Math.abs(Date.now() - made) > STALE_LOCK_MS) {
-      rmSync(lock, { recursive: true, force: true });
-    } else Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
+    const lock = tryLock();
+    if (lock) return lock;
+    Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
   }
 }
 

@@ -73,7 +73,7 @@ export class Authorization {
   }
 
   async close(): Promise<void> {
-    (await this.#auth?.loaded)?.close();
+    await (await this.#auth?.loaded)?.close();
   }
 
   #http(target: ServerTarget): HttpTarget {
