@@ -21,6 +21,8 @@ const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]
 const MAX_SECRETS = 100;
 /** For a refresh that is under way when all else is over: its answer may be the only one of its kind. */
 const LAST_REFRESH_MS = 5_000;
+/** A person may be that quick, and the request goes on then; it is shorter than the limit of a start usually is. */
+const PERSON_MS = 20_000;
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -36,8 +38,8 @@ export interface ServerAuthOptions {
   readonly env: NodeJS.ProcessEnv;
   /** The folder of all credentials. */
   readonly root: string;
-  /** Shows an address to a person. With it a 401 starts a sign-in by itself; without it nothing does. */
-  readonly openUnasked?: ((url: string) => Promise<void>) | undefined;
+  /** Asks a person to go through a sign-in. With it a 401 starts one by itself; without it nothing does. */
+  readonly askUnasked?: ((flow: SignIn) => void) | undefined;
 }
 
 export interface SignInStatus {
@@ -59,6 +61,8 @@ export class ServerAuth implements HttpAuth {
   #signingIn: Promise<void> | undefined;
   #flow: SignIn | undefined;
   #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  /** A sign-in that nobody had asked for came to nothing. */
+  #isUnwanted = false;
   /** Why the sign-in that was there is over; until there is another. */
   #loss: AuthError | undefined;
   #secrets: readonly ConfiguredSecret[] = [];
@@ -118,6 +122,7 @@ export class ServerAuth implements HttpAuth {
     if (isMachineGrant(this.#options.settings)) {
       throw new AuthError("refused", 'by its "grantType" it is signed in to with the first request, and by nobody');
     }
+    this.#isUnwanted = false;
     this.#flow?.cancel("another sign-in was started");
     const flow = await beginSignIn(this.#context(), { ...options, challenge: this.#challenge });
     this.#flow = flow;
@@ -162,12 +167,7 @@ export class ServerAuth implements HttpAuth {
   /** Waits for a refresh that is under way, but not for long. */
   async close(): Promise<void> {
     this.#flow?.cancel("the session is closed");
-    if (!this.#renewing) return;
-    let timer: NodeJS.Timeout | undefined;
-    const limit = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LAST_REFRESH_MS);
-    });
-    await Promise.race([this.#renewing.then(noop, noop), limit]).finally(() => clearTimeout(timer));
+    if (this.#renewing) await isOverWithin(this.#renewing, LAST_REFRESH_MS).catch(() => {});
   }
 
   #remember(...values: (string | undefined)[]): void {
@@ -221,21 +221,25 @@ export class ServerAuth implements HttpAuth {
     // Somebody else may have signed in while this one found out that it has to.
     const tokens = this.#store.read()?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
-    const open = this.#options.openUnasked;
-    // A stream of its own is no reason to bother a person [E065].
-    if (!open || attempt > MAX_SIGN_INS || method !== "POST") return false;
+    const ask = this.#options.askUnasked;
+    // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
+    if (!ask || this.#isUnwanted || attempt > MAX_SIGN_INS || method !== "POST") return false;
     this.#signingIn ??= this.signIn()
       .then(async (flow) => {
-        await open(flow.url);
+        ask(flow);
         await flow.done;
+      })
+      .catch((error: unknown) => {
+        this.#isUnwanted = true;
+        throw asTransportError(error, 401);
       })
       .finally(() => {
         this.#signingIn = undefined;
       });
-    await this.#signingIn.catch((error: unknown) => {
-      throw asTransportError(error, 401);
-    });
-    return true;
+    if (await isOverWithin(this.#signingIn, PERSON_MS)) return true;
+    const text = "a person was asked to sign in and has not done so yet; when that is done, it can be used";
+    const cause = new AuthError("refused", text);
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause });
   }
 
   async #renewOrFail(sent: string | undefined, status: 401 | 403): Promise<boolean> {
@@ -294,7 +298,14 @@ export class ServerAuth implements HttpAuth {
   }
 }
 
-const noop = (): void => {};
+/** Whether it has ended within the limit; it goes on behind that. Rejects as it does. */
+async function isOverWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  return Promise.race([work.then(() => true), limit]).finally(() => clearTimeout(timer));
+}
 
 /** The same refusal, for those who wonder why. */
 function cutOff({ failure, code, cause }: AuthError): AuthError {

@@ -29,6 +29,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   reader.boolean("disabled");
   reader.boolean("enabled");
   const isRequired = reader.boolean("required");
+  const autoAuth = reader.boolean("autoAuth");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
   const { start, call } = limits;
@@ -41,6 +42,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     policy,
     ...exposure,
     ...(isRequired && { isRequired }),
+    ...(autoAuth && { autoAuth }),
     ...(tools && { tools }),
     ...(oauth !== undefined && { oauth }),
     fields,

@@ -21,6 +21,7 @@ import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
+import { askToSignIn } from "./sign-in.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
 const WATCH_AFTER_MS = 1_000;
@@ -277,6 +278,9 @@ export class PiHost {
     const surroundings = { env: process.env, cwd: running.cwd };
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
+      ...(running.hasUI && {
+        askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
+      }),
     });
     return [engine, session];
   }
