@@ -1,3 +1,4 @@
+import type { SignIn } from "../auth/sign-in.ts";
 import type { CatalogueFolder } from "../catalog/cache/folder.ts";
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
@@ -96,7 +97,9 @@ export class Server {
     this.#destructive = destructive;
     this.#port = port;
     this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
-    this.#authorization = new Authorization(config, surroundings.env);
+    const { name, autoAuth } = config;
+    const ask = autoAuth && port.askToSignIn && ((flow: SignIn) => port.askToSignIn?.(name, flow));
+    this.#authorization = new Authorization(config, surroundings.env, ask);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
     this.#link = new Link(

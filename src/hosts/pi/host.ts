@@ -18,6 +18,7 @@ import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
+import { askToSignIn } from "./sign-in.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -253,6 +254,9 @@ export class PiHost {
     const surroundings = { env: process.env, cwd: running.cwd };
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
+      ...(running.hasUI && {
+        askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
+      }),
     });
     return [engine, session];
   }
