@@ -7,6 +7,7 @@ import { callAndPresent, failureAnswer, headOf } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeSearch, describeWhole } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
+import { readTarget } from "./target.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of a tool's description in the listing [S1-30]. */
@@ -29,10 +30,13 @@ const NO_SERVERS =
 export async function runMcpTool(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const args = (typeof call.args === "object" && call.args !== null ? call.args : {}) as Record<string, unknown>;
   const action = wordOf(args.action);
-  const server = wordOf(args.server);
-  const tool = wordOf(args.tool);
+  let server = wordOf(args.server);
+  let tool = wordOf(args.tool);
   const options = call.signal ? { signal: call.signal } : {};
   try {
+    if (action === "describe" || action === "call") {
+      ({ server, tool } = await readTarget(session, { server, tool }, call.signal));
+    }
     switch (action) {
       case "search":
         return answer(search(session, args, server), { action, server });

@@ -5,6 +5,9 @@ import { ToolNames } from "../../src/catalog/names.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { describeError } from "../../src/error.ts";
 import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
+import { mcpAuthCommand } from "../../src/hosts/pi/auth-command.ts";
+import { mcpCommand } from "../../src/hosts/pi/command.ts";
+import { PiHost, tell } from "../../src/hosts/pi/host.ts";
 import { PiTools } from "../../src/hosts/pi/pi-tools.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { diagnose } from "../../src/session/diagnose.ts";
@@ -248,6 +251,39 @@ test("[E235] [E236] so is all that the command line writes, in a folder and of f
     }
   }
 }, 180_000);
+
+test("[E235] [E236] so is every notice of pi, and all that `/mcp` says", async () => {
+  const text = supply();
+  await using home = await temporaryHome();
+  const entries = Object.fromEntries(Array.from({ length: 20 }, () => [text(), { command: text(), [text()]: 7 }]));
+  home.write({ mcp: { mcpServers: entries }, files: { "project/.mcp.json": { mcpServers: entries } } });
+  const told: string[] = [];
+  const notify = (said: string) => void told.push(said);
+  const select = async (title: string) => void told.push(title);
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select } };
+  const host = new PiHost(notedPi().pi);
+  await withEnv(home.env(), async () => {
+    host.begin(ctx);
+    for (const args of ["", "trust", "reconnect x", ...TEXTS.slice(0, 20).map((each) => `reconnect ${each}`)]) {
+      await mcpCommand(host).handler(args, ctx);
+    }
+    for (const args of TEXTS.slice(0, 20)) await mcpAuthCommand(host).handler(`login ${args}`, ctx);
+    await host.end();
+  });
+  for (const each of TEXTS) tell({ hasUI: true, ctx }, each, "info");
+  expect(told.length).toBeGreaterThan(TEXTS.length + 40);
+  expectFit("a notice", ...told);
+});
+
+async function withEnv(env: Record<string, string>, run: () => Promise<void>): Promise<void> {
+  const before = process.env;
+  process.env = { ...env };
+  try {
+    await run();
+  } finally {
+    process.env = before;
+  }
+}
 
 /** A pi that keeps the tools it is given. */
 function notedPi(): { offered: PiTool[]; pi: PiApi } {

@@ -45,7 +45,7 @@ export function hostileTexts(count: number): string[] {
 
 /** No control but line feed and tab, nothing that changes the direction, is of no width, is a tag, or half a character. */
 const UNFIT =
-  /[^\P{Cc}\n\t]|[\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e00ff}\p{Cs}]|(?<![\p{M}\p{Script=Arabic}\p{L}\p{Emoji}\ufe0f])[\u200c\u200d]/u;
+  /[^\P{Cc}\n\t]|[\u061c\u115f\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\ufff9-\ufffb\u{e0000}-\u{e00ff}\p{Cs}]|(?<![\p{M}\p{Script=Arabic}\p{L}\p{Emoji}])[\u200c\u200d]/u;
 
 /** What a terminal should not be given, with what stands around it; `undefined` for a text that is fit. */
 export function unfitIn(text: string): string | undefined {
