@@ -36,7 +36,7 @@ class RefusedCall extends Error {
 export async function callAndPresent(
   session: McpSession,
   target: CallTarget,
-  { signal, onProgress }: ToolCall,
+  { id, signal, onProgress }: ToolCall,
   showImages: boolean,
   timeoutMs?: number,
 ): Promise<PresentedResult> {
@@ -46,6 +46,7 @@ export async function callAndPresent(
   const options = {
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
+    ...(id !== undefined && { callId: id }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
   const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
