@@ -5,7 +5,7 @@ import { type Challenge, readChallenge } from "./challenge.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
-import { refreshStored, revokeStored } from "./refresh.ts";
+import { refreshStored, revokeStored, wasCutOff } from "./refresh.ts";
 import { covers } from "./scope.ts";
 import { beginSignIn, completeElsewhere, type SignIn, type SignInContext } from "./sign-in.ts";
 import { type Credentials, openStore, type Store } from "./store.ts";
@@ -21,6 +21,10 @@ const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]
 const MAX_SECRETS = 100;
 /** Those come first and stay. */
 const MAX_CONFIGURED = 5;
+/** For a refresh that is under way when all else is over: its answer may be the only one of its kind. */
+const LAST_REFRESH_MS = 5_000;
+/** A person may be that quick, and the request goes on then; it is shorter than the limit of a start usually is. */
+const PERSON_MS = 20_000;
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -36,8 +40,8 @@ export interface ServerAuthOptions {
   readonly env: NodeJS.ProcessEnv;
   /** The folder of all credentials. */
   readonly root: string;
-  /** Shows an address to a person. With it a 401 starts a sign-in by itself; without it nothing does. */
-  readonly openUnasked?: ((url: string) => Promise<void>) | undefined;
+  /** Asks a person to go through a sign-in. With it a 401 starts one by itself; without it nothing does. */
+  readonly askUnasked?: ((flow: SignIn) => void) | undefined;
 }
 
 export interface SignInStatus {
@@ -59,6 +63,10 @@ export class ServerAuth implements HttpAuth {
   #signingIn: Promise<void> | undefined;
   #flow: SignIn | undefined;
   #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  /** A sign-in that nobody had asked for came to nothing. */
+  #isUnwanted = false;
+  /** Why the sign-in that was there is over; until there is another. */
+  #loss: AuthError | undefined;
   #secrets: readonly ConfiguredSecret[] = [];
   /** Scopes that were asked for once more though they had been granted [E118]. */
   readonly #askedAgain = new Set<string>();
@@ -106,7 +114,10 @@ export class ServerAuth implements HttpAuth {
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
     }
-    return this.#signInUnasked(refusal);
+    if (await this.#signInUnasked(refusal)) return true;
+    if (!this.#loss) return false;
+    const text = `the sign-in is over: ${this.#loss.message}`;
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause: this.#loss });
   }
 
   /** Starts a sign-in; one that waits is over. Rejects with AuthError. */
@@ -114,6 +125,7 @@ export class ServerAuth implements HttpAuth {
     if (isMachineGrant(this.#options.settings)) {
       throw new AuthError("refused", 'by its "grantType" it is signed in to with the first request, and by nobody');
     }
+    this.#isUnwanted = false;
     this.#flow?.cancel("another sign-in was started");
     const flow = await beginSignIn(this.#context(), { ...options, challenge: this.#challenge });
     this.#flow = flow;
@@ -150,12 +162,15 @@ export class ServerAuth implements HttpAuth {
     const credentials = this.#stored();
     const had = await this.#store.clear();
     this.#dpop = undefined;
+    this.#loss = undefined;
     if (credentials?.tokens) await revokeStored(this.#context(), credentials);
     return had;
   }
 
-  close(): void {
+  /** Waits for a refresh that is under way, but not for long. */
+  async close(): Promise<void> {
     this.#flow?.cancel("the session is closed");
+    if (this.#renewing) await isOverWithin(this.#renewing, LAST_REFRESH_MS).catch(() => {});
   }
 
   /** What is stored now, of which nothing is to be shown. */
@@ -183,6 +198,7 @@ export class ServerAuth implements HttpAuth {
   #resume(): void {
     this.#pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined };
     this.#dpop = undefined;
+    this.#loss = undefined;
   }
 
   #context(): SignInContext {
@@ -217,21 +233,25 @@ export class ServerAuth implements HttpAuth {
     // Somebody else may have signed in while this one found out that it has to.
     const tokens = this.#stored()?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
-    const open = this.#options.openUnasked;
-    // A stream of its own is no reason to bother a person [E065].
-    if (!open || attempt > MAX_SIGN_INS || method !== "POST") return false;
+    const ask = this.#options.askUnasked;
+    // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
+    if (!ask || this.#isUnwanted || attempt > MAX_SIGN_INS || method !== "POST") return false;
     this.#signingIn ??= this.signIn()
       .then(async (flow) => {
-        await open(flow.url);
+        ask(flow);
         await flow.done;
+      })
+      .catch((error: unknown) => {
+        this.#isUnwanted = true;
+        throw asTransportError(error, 401);
       })
       .finally(() => {
         this.#signingIn = undefined;
       });
-    await this.#signingIn.catch((error: unknown) => {
-      throw asTransportError(error, 401);
-    });
-    return true;
+    if (await isOverWithin(this.#signingIn, PERSON_MS)) return true;
+    const text = "a person was asked to sign in and has not done so yet; when that is done, it can be used";
+    const cause = new AuthError("refused", text);
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause });
   }
 
   async #renewOrFail(sent: string | undefined, status: 401 | 403): Promise<boolean> {
@@ -255,19 +275,19 @@ export class ServerAuth implements HttpAuth {
 
   async #renewAlone(stale: string | undefined): Promise<boolean> {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
-    return this.#store.alone(async () => {
+    return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
       const now = this.#stored();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
           ? await obtainByMachine(this.#context(), this.#challenge ?? {})
-          : await refreshStored(this.#context(), now, this.#challenge ?? {}, (stored) => this.#dpopOf(stored));
+          : await refreshStored(this.#context(), now, this.#challenge ?? {}, turn, (stored) => this.#dpopOf(stored));
         if (renewed) this.#resume();
         return renewed;
       } catch (error) {
         if (!(error instanceof AuthError)) throw error;
-        if (error.failure !== "transient") return this.#lost(now, error);
+        if (error.failure !== "transient") return this.#lost(now, wasCutOff(turn, now) ? cutOff(error) : error);
         const { nextMs } = this.#pause;
         this.#pause = { untilMs: Date.now() + nextMs, nextMs: Math.min(nextMs * 2, MAX_PAUSE_MS), error };
         throw error;
@@ -284,8 +304,26 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    return this.#stored()?.tokens !== undefined;
+    const isLost = this.#stored()?.tokens === undefined;
+    if (isLost) this.#loss = error;
+    return !isLost;
   }
+}
+
+/** Whether it has ended within the limit; it goes on behind that. Rejects as it does. */
+async function isOverWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  return Promise.race([work.then(() => true), limit]).finally(() => clearTimeout(timer));
+}
+
+/** The same refusal, for those who wonder why. */
+function cutOff({ failure, code, cause }: AuthError): AuthError {
+  const text =
+    "a process that renewed it was ended before it had the answer, and its authorization server gives that only once";
+  return new AuthError(failure, text, { ...(code !== undefined && { code }), cause });
 }
 
 function isOver(expiresAt: unknown, earlyS: number): boolean {

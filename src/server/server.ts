@@ -1,3 +1,4 @@
+import type { SignIn } from "../auth/sign-in.ts";
 import type { CatalogueFolder } from "../catalog/cache/folder.ts";
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
@@ -8,7 +9,7 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
-import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { CallToolResult, JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import { Authorization } from "./authorization.ts";
 import { type KnownTools, ServerCatalogue, shownTool } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
@@ -96,7 +97,9 @@ export class Server {
     this.#destructive = destructive;
     this.#port = port;
     this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
-    this.#authorization = new Authorization(config, surroundings.env);
+    const { name, autoAuth } = config;
+    const ask = autoAuth && port.askToSignIn && ((flow: SignIn) => port.askToSignIn?.(name, flow));
+    this.#authorization = new Authorization(config, surroundings.env, ask);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
     this.#link = new Link(
@@ -165,6 +168,14 @@ export class Server {
   /** The definition as it was listed on a connection of this session, without configured secrets. */
   knownTool(name: string): ToolDefinition | undefined {
     return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
+  }
+
+  /** What a tool says of itself, as a connection of this session has it. Connects; throws `unknown-tool` where there is none. */
+  async annotationsOf(tool: string, signal: AbortSignal | undefined): Promise<ToolAnnotations> {
+    assertIncluded(this.config, tool);
+    if (!this.#isCurrent()) await this.listTools({ signal });
+    await this.#mustHave(tool, signal);
+    return this.knownTool(tool)?.annotations ?? {};
   }
 
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
