@@ -1,7 +1,16 @@
 import { isObject } from "../is-object.ts";
 import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
+import { usualExposure } from "./exposure.ts";
 import { quote } from "./problems.ts";
-import type { ConfigProblem, FieldSource, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
+import type {
+  ConfigProblem,
+  FieldSource,
+  FilePosition,
+  LoadedConfig,
+  ServerConfig,
+  ServerTarget,
+  Surface,
+} from "./record.ts";
 import { transportOf } from "./target.ts";
 
 /** Stands where other servers have a file: the entry's number is the line. */
@@ -14,6 +23,8 @@ export interface AcpOptions {
   readonly source?: Pick<FieldSource, "file" | "layer">;
   /** Names that are taken already. */
   readonly taken?: readonly string[];
+  /** What the person has set for all servers. */
+  readonly surface?: Surface;
 }
 
 /**
@@ -22,7 +33,7 @@ export interface AcpOptions {
  */
 export function readAcpServers(
   list: unknown,
-  { env = {}, source: { file, layer } = EDITOR, taken = [] }: AcpOptions = {},
+  { env = {}, source: { file, layer } = EDITOR, taken = [], surface }: AcpOptions = {},
 ): LoadedConfig {
   const problems: ConfigProblem[] = [];
   const servers: ServerConfig[] = [];
@@ -30,7 +41,8 @@ export function readAcpServers(
   if (!Array.isArray(list)) {
     return { servers, problems: [problem({ file, line: 1, column: 1 }, "This must be a list of servers.")] };
   }
-  const { policy, fields: limits } = handedPolicy(env, problems);
+  const { policy: usual, fields: limits } = handedPolicy(env, problems);
+  const policy = { ...usual, surface: surface ?? usual.surface };
   for (const [index, entry] of list.entries()) {
     const source = { file, line: index + 1, column: 1 };
     const fields = isObject(entry) ? entry : {};
@@ -50,7 +62,7 @@ export function readAcpServers(
       source,
       target,
       policy,
-      exposure: "direct",
+      exposure: usualExposure(policy.surface),
       limitFields: { start: LIMIT_VARIABLES.start, call: LIMIT_VARIABLES.call },
       fields: { ...Object.fromEntries(written), ...limits },
     });

@@ -62,6 +62,7 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   "settings",
   "inputs",
   "autoEnableCodemode",
+  "mcpSurface",
   "permission",
 ]);
 

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { matchesGlob } from "../config/glob.ts";
+import { matchesName } from "../config/name-pattern.ts";
 import { visible } from "../config/problems.ts";
 import type {
   FieldSource,
@@ -70,17 +70,17 @@ function matches({ patterns }: PermissionRule, { server, kind, name }: Use): boo
   return patterns.some(
     (pattern) =>
       (pattern.kind === "any" || pattern.kind === kind) &&
-      matchesGlob(pattern.server, server) &&
-      matchesGlob(pattern.name, name),
+      matchesName(pattern.server, server) &&
+      matchesName(pattern.name, name),
   );
 }
 
-export function describeRule({ written, effect, source }: PermissionRule): string {
+function describeRule({ written, effect, source }: PermissionRule): string {
   const text = visible(written);
   return `${text.length > 80 ? `${text.slice(0, 80)}…` : text} of \`permission.${effect}\` in ${placeOf(source)}`;
 }
 
-export function placeOf({ layer, file, line }: FieldSource): string {
+function placeOf({ layer, file, line }: FieldSource): string {
   return layer === "environment" ? file : `${visible(file)}:${line}`;
 }
 

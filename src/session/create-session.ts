@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { keepPermission } from "../config/kept-permissions.ts";
+import { keepPermission } from "../config/keep-permission.ts";
 import { catalogueDir, personOf } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
@@ -77,7 +77,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     });
 
   const search = createSearch(() => servers.names.map(find));
-  const close = () => servers.close();
+  const spill = createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() });
+  const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    await servers.close();
+    await spill.end(keepResults ? "keep" : "remove");
+  };
 
   return {
     get servers() {
@@ -96,7 +100,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       return servers.config.permission ?? NOTHING_ASKED;
     },
     config: (name) => find(name).config,
-    spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
+    spill,
     knownTool: (name, tool) => find(name).knownTool(tool),
     knownTools: (name) => find(name).known,
     search: (query, options = {}) => {
@@ -117,8 +121,13 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     },
     update: (next) => servers.update(next),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Set to anything but nothing, `0` or `false`. */
+function keepsResults({ PI_MCP_KEEP_RESULTS: value = "" }: NodeJS.ProcessEnv): boolean {
+  return !["", "0", "false"].includes(value.trim().toLowerCase());
 }
 
 function notAllowed(name: string, { file, state }: UntrustedFile): string {

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Progress } from "../../protocol/types.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
 import type { PiApi, PiToolResult } from "./api.ts";
+import { toolRenderers } from "./render.ts";
 
 /**
  * The tools pi has of us. pi takes a new definition of a tool, but takes none back: a tool that is withdrawn is made
@@ -8,7 +10,8 @@ import type { PiApi, PiToolResult } from "./api.ts";
  */
 export class PiTools {
   readonly #pi: PiApi;
-  readonly #registered = new Set<string>();
+  /** What was registered last under each name. */
+  readonly #registered = new Map<string, ToolDescription>();
   readonly #withdrawn = new Set<string>();
 
   constructor(pi: PiApi) {
@@ -20,14 +23,14 @@ export class PiTools {
     return this.#registered.has(name);
   }
 
-  /** Whether a model sees it. */
-  isOffered(name: string): boolean {
-    return this.#registered.has(name) && !this.#withdrawn.has(name);
+  /** Whether a model sees it, as it is described here. */
+  offers(tool: ToolDescription): boolean {
+    return !this.#withdrawn.has(tool.name) && isDeepStrictEqual(this.#registered.get(tool.name), tool);
   }
 
   offer(tool: ToolDescription, run: (call: ToolCall) => Promise<ToolAnswer>): void {
-    const { name, label, description, parameters, promptSnippet, promptGuidelines } = tool;
-    this.#registered.add(name);
+    const { name, label, description, parameters, target, promptSnippet, promptGuidelines } = tool;
+    this.#registered.set(name, tool);
     this.#pi.registerTool({
       name,
       label,
@@ -35,11 +38,13 @@ export class PiTools {
       parameters,
       ...(promptSnippet !== undefined && { promptSnippet }),
       ...(promptGuidelines && { promptGuidelines: [...promptGuidelines] }),
+      ...toolRenderers(name, target),
       execute: async (id, args, signal, onUpdate) => {
         const onProgress = (progress: Progress) => {
-          onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
+          onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: { progress } });
         };
-        return toPiResult(await run({ args, id, signal, onProgress }));
+        const since = performance.now();
+        return toPiResult(await run({ args, id, signal, onProgress }), performance.now() - since);
       },
     });
     // Registering activates what pi has not known before, and nothing else.
@@ -47,15 +52,16 @@ export class PiTools {
   }
 
   withdraw(names: Iterable<string>): void {
-    const gone = new Set([...names].filter((name) => this.isOffered(name)));
+    const gone = new Set([...names].filter((name) => this.has(name) && !this.#withdrawn.has(name)));
     if (gone.size === 0) return;
     for (const name of gone) this.#withdrawn.add(name);
     this.#pi.setActiveTools(this.#pi.getActiveTools().filter((name) => !gone.has(name)));
   }
 }
 
-function toPiResult(answer: ToolAnswer): PiToolResult {
-  return { content: [...answer.content], details: answer.details, isError: answer.isError };
+/** With how long it took, which not every host tells a renderer. */
+function toPiResult({ content, details, isError }: ToolAnswer, durationMs: number): PiToolResult {
+  return { content: [...content], details: { ...details, durationMs: Math.round(durationMs) }, isError };
 }
 
 function progressText({ progress, total, message }: Progress): string {
