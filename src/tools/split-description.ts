@@ -31,6 +31,7 @@ export function mcpLoadTool(servers: readonly string[]): ToolDescription {
         query: { type: "string", description: "What the tool should do" },
       },
     },
+    annotations: { readOnlyHint: true, openWorldHint: true },
     promptSnippet: "Find and show tools of MCP servers",
   };
 }
@@ -59,6 +60,7 @@ export const MCP_CALL_TOOL: ToolDescription = {
       timeout: { type: "number", description: `Limit in seconds, 1 to ${MAX_CALL_SECONDS}` },
     },
   },
+  annotations: { readOnlyHint: false, openWorldHint: true },
   promptSnippet: "Call a tool of an MCP server",
   promptGuidelines: [
     "mcp_call: servers may change things outside this project; review the arguments before you call a tool.",

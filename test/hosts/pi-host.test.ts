@@ -19,6 +19,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
       tools.push(each);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) if (tools.some((each) => each.name === name)) active.add(name);
