@@ -35,6 +35,7 @@ it("each origin has the defaults of its dialect", () => {
       surface: "gateway",
       directFrom: "known",
       showTarget: true,
+      trustsHints: false,
     },
     mcpjson: {
       protocolVersion: "auto",
@@ -68,6 +69,7 @@ it("each origin has the defaults of its dialect", () => {
       surface: "split",
       directFrom: "known",
       showTarget: true,
+      trustsHints: true,
     },
     acp: {
       protocolVersion: "auto",
@@ -101,6 +103,7 @@ it("each origin has the defaults of its dialect", () => {
       surface: "direct",
       directFrom: "connection",
       showTarget: false,
+      trustsHints: true,
     },
   });
 });

@@ -84,6 +84,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     directFrom: "known",
     surface: "gateway",
     showTarget: true,
+    trustsHints: false,
   },
   mcpjson: {
     protocolVersion: "auto",
@@ -110,6 +111,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     directFrom: "known",
     surface: "split",
     showTarget: true,
+    trustsHints: true,
   },
   acp: {
     protocolVersion: "auto",
@@ -136,5 +138,6 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     directFrom: "connection",
     surface: "direct",
     showTarget: false,
+    trustsHints: true,
   },
 };

@@ -4,7 +4,7 @@ import { readLife } from "./lifecycle.ts";
 import { PACKAGE_RUNNER_START_MS } from "./origins.ts";
 import { isPackageRunner } from "./package-runner.ts";
 import { quote } from "./problems.ts";
-import type { ServerPolicy, ServerTarget, Surface } from "./record.ts";
+import type { ConfigLayer, ServerPolicy, ServerTarget, Surface } from "./record.ts";
 import { SURFACES } from "./surface.ts";
 
 const KNOWN_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
@@ -81,8 +81,27 @@ export function readPolicy(
     callTimeoutMs: call?.ms ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
+    trustsHints: trustsHints(reader, defaults),
   };
 }
+
+/** What makes a server the one that it is. */
+const DEFINING = ["command", "url", "type", "transport", "args", "env", "headers"];
+
+/**
+ * `trustHints`, by default as it is for the origin, but only of a server that the person has written down themselves: a
+ * stranger's server is not taken at its word because a stranger's file says so.
+ */
+function trustsHints(reader: EntryReader, defaults: ServerPolicy): boolean {
+  const isStrangers = (field: string) => STRANGERS.has(reader.field(field)?.document.layer ?? "own");
+  const written = reader.boolean("trustHints");
+  if (written === true && isStrangers("trustHints")) {
+    reader.warning("trustHints", '"trustHints": true counts in your own files alone; it is not used here.');
+  } else if (written !== undefined) return written;
+  return defaults.trustsHints && !DEFINING.some(isStrangers);
+}
+
+const STRANGERS: ReadonlySet<ConfigLayer> = new Set<ConfigLayer>(["project", "extension"]);
 
 function usualStartMs({ startTimeoutMs }: ServerPolicy, target: ServerTarget | undefined): number {
   return target && isPackageRunner(target) ? Math.max(startTimeoutMs, PACKAGE_RUNNER_START_MS) : startTimeoutMs;

@@ -178,6 +178,8 @@ export interface ServerPolicy {
   readonly surface: Surface;
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
+  /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */
+  readonly trustsHints: boolean;
 }
 
 /**
@@ -247,6 +249,8 @@ export interface ServerConfig {
   readonly oauth?: OAuthSettings | false;
   /** Those that are tools of their own whatever the exposure is, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** Where a person is there, a 401 asks them to sign in; otherwise nobody is asked unasked. */
+  readonly autoAuth?: true;
   /** A run without a person in front of it ends with an error when this server cannot be used. */
   readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
@@ -332,9 +336,56 @@ export type UnusedEntry =
       readonly message: string;
     };
 
+/**
+ * What is used without asking, from the loosest to the strictest. `yolo`: everything. `write`: everything that is no
+ * command of a shell, so all of MCP. `ask`: what says itself that it is harmless. `plan`: only what says that it does
+ * nothing but read, and nothing else at all.
+ */
+export type PermissionMode = "yolo" | "write" | "ask" | "plan";
+
+/** What is used of a server. */
+export type UseKind = "tool" | "resource" | "prompt";
+
+/** Names of a server and of something of it, in each of which `*` stands for any characters. */
+export interface UsePattern {
+  readonly server: string;
+  readonly kind: UseKind | "any";
+  readonly name: string;
+}
+
+/** One rule of `permission` in a file. */
+export interface PermissionRule {
+  readonly effect: "allow" | "ask" | "deny";
+  /** It is about what any of these means: a text without its parts named may be read in several ways. */
+  readonly patterns: readonly UsePattern[];
+  /** As it stands in the file, for messages. */
+  readonly written: string;
+  readonly source: FieldSource;
+}
+
+/** What a person has allowed for good when they were asked: one thing of one server, as that server was configured then. */
+export interface KeptPermission {
+  readonly server: string;
+  /** Of what the server is; see `serverIdentity`. */
+  readonly identity: string;
+  readonly kind: UseKind;
+  readonly name: string;
+}
+
+/** What may be used without asking, and what may not be used. */
+export interface PermissionSettings {
+  readonly mode: PermissionMode;
+  /** What says so; absent where nothing does. */
+  readonly modeSource?: FieldSource;
+  readonly rules: readonly PermissionRule[];
+  readonly kept: readonly KeptPermission[];
+}
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
+  /** Absent when nothing is said about it: then nothing is asked. */
+  readonly permission?: PermissionSettings;
   /** Absent when there are none. */
   readonly untrusted?: readonly UntrustedFile[];
   /** What is disabled or wrong, of the files that are allowed to count; by name. Absent when there is none. */

@@ -1,10 +1,10 @@
 import type { ToolNames } from "../catalog/names.ts";
 import { providerSchema } from "../catalog/provider-schema.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import type { ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { parseArguments } from "./arguments.ts";
 import { scriptResult, scriptResultSchema } from "./script-result.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "./tool.ts";
@@ -34,7 +34,7 @@ export function directTools(
     return {
       name: names.nameOf(server, tool.name),
       label: sanitizeLine(`${server}: ${tool.title ?? tool.name}`, 80),
-      description: sanitizeText(withNotes(description, notes)),
+      description: sanitizeProse(withNotes(description, notes)),
       parameters: cleanSchema(schema),
       target: { server, tool: tool.name },
       namespace,
@@ -53,7 +53,7 @@ function namespaceOf(session: McpSession, server: string): NonNullable<ToolDescr
     name: `mcp__${server}`.replace(/[^A-Za-z0-9_]/g, "_"),
     aliases: [server],
     ...(about !== undefined && { description: sanitizeLine(about, NAMESPACE_CHARS) }),
-    ...(instructions !== undefined && { instructions: sanitizeText(instructions).slice(0, INSTRUCTIONS_CHARS) }),
+    ...(instructions !== undefined && { instructions: sanitizeProse(instructions).slice(0, INSTRUCTIONS_CHARS) }),
   };
 }
 
@@ -71,9 +71,14 @@ async function runDirectTool(session: McpSession, server: string, tool: string, 
   const details = { server, tool };
   try {
     const target = { ...details, args: parseArguments(call.args, `\`${tool}\` arguments`) ?? {} };
-    const { blocks, isError, truncated, files, notes, raw } = await callAndPresent(session, target, call, true);
-    const structured = scriptResult(raw);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes }, structured };
+    const result = await callAndPresent(session, target, call, true);
+    const { isError, truncated, files, notes, raw } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+      structured: scriptResult(raw),
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

@@ -19,6 +19,7 @@ import { closeSession, type Engine, holdSession, type LiveSession, startSession,
 import { tell } from "./notice.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
+import { askToSignIn } from "./sign-in.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -190,7 +191,8 @@ export class PiHost {
 
   /**
    * Lets go of the session. Its servers end, unless the host goes on to another one, for which they are kept.
-   * `reason`: the host's word for it.
+   * `reason`: the host's word for it. Files of results are removed with the servers, unless the conversation that names
+   * them goes on.
    */
   async end(reason = "quit"): Promise<void> {
     const running = this.#running;
@@ -199,7 +201,8 @@ export class PiHost {
     for (const timer of running.timers) clearTimeout(timer);
     running.watch?.close();
     if (running.live === undefined) return;
-    if (FOLLOWED.has(reason)) await holdSession(running.cwd, running.live);
+    const goesOn = reason === "reload" || reason === "fork";
+    if (FOLLOWED.has(reason)) await holdSession(running.cwd, running.live, goesOn ? { keepResults: true } : {});
     else await closeSession(running.live);
   }
 
@@ -261,7 +264,15 @@ export class PiHost {
 
   /** What this session offers to servers, and hears from them. */
   #port(running: Running): ServerPort {
-    return { toolsChanged: (server) => void running.own.offer(server) };
+    return {
+      toolsChanged: (server) => void running.own.offer(server),
+      ...(running.hasUI && {
+        askToSignIn: async (server, flow) => {
+          const [engine] = await this.#ready(running);
+          askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said));
+        },
+      }),
+    };
   }
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */

@@ -46,18 +46,25 @@ function forwarding<Part extends object>(first: Part, now: () => Part): Part {
   return Object.fromEntries(members);
 }
 
+type CloseOptions = Parameters<McpSession["close"]>[0];
+
 /** By folder. Lives with the module, which every session of a process has in common. */
 const held = new Map<string, { readonly live: LiveSession; readonly timer: NodeJS.Timeout }>();
 
-/** Keeps a session for the next one in its folder; it ends when none comes. */
-export async function holdSession(cwd: string, live: LiveSession): Promise<void> {
+/**
+ * Keeps a session for the next one in its folder; it ends when none comes. With `keepResults` the files of its results stay
+ * beyond this conversation, without it they stay where the person says so.
+ */
+export async function holdSession(cwd: string, live: LiveSession, options: CloseOptions): Promise<void> {
   const former = takeSession(cwd);
   const timer = setTimeout(() => {
     held.delete(cwd);
-    void closeSession(live);
+    void closeSession(live, options);
   }, HELD_MS).unref();
   held.set(cwd, { live, timer });
   if (former !== undefined) await closeSession(former);
+  const [, session] = (await live.ready.catch(() => undefined)) ?? [];
+  await session?.beginConversation(options);
 }
 
 /** The one that was kept for this folder, if any; it is then this caller's alone. */
@@ -69,7 +76,7 @@ export function takeSession(cwd: string): LiveSession | undefined {
   return kept.live;
 }
 
-export async function closeSession({ ready }: LiveSession): Promise<void> {
+export async function closeSession({ ready }: LiveSession, options: CloseOptions = {}): Promise<void> {
   const [, session] = (await ready.catch(() => undefined)) ?? [];
-  await session?.close();
+  await session?.close(options);
 }

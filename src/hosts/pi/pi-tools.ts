@@ -82,11 +82,11 @@ function definitionOf(tool: ToolDescription, run: Run, exposure: Offer): PiTool 
     ...(namespace && { namespace: { ...namespace, aliases: [...namespace.aliases] } }),
     ...(annotations && { annotations: { ...annotations } }),
     ...(outputSchema && { outputSchema }),
-    execute: async (_id, args, signal, onUpdate) => {
+    execute: async (id, args, signal, onUpdate) => {
       const onProgress = (progress: Progress) => {
         onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
       };
-      return toPiResult(await run({ args, signal, onProgress }));
+      return toPiResult(await run({ args, id, signal, onProgress }));
     },
   };
 }
