@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Progress } from "../../protocol/types.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
 import { type PiApi, type PiTool, type PiToolResult, tellsMcpServers } from "./api.ts";
+import { toolRenderers } from "./render.ts";
 
 /** `deferred`: not declared to the model, but found by the host's own tools, on hosts that have such. */
 type Offer = "direct" | "deferred";
@@ -70,7 +71,7 @@ export class PiTools {
 
 function definitionOf(tool: ToolDescription, run: Run, exposure: Offer): PiTool {
   const { name, label, description, parameters, promptSnippet, promptGuidelines } = tool;
-  const { namespace, annotations, outputSchema } = tool;
+  const { target, namespace, annotations, outputSchema } = tool;
   return {
     name,
     label,
@@ -82,17 +83,21 @@ function definitionOf(tool: ToolDescription, run: Run, exposure: Offer): PiTool 
     ...(namespace && { namespace: { ...namespace, aliases: [...namespace.aliases] } }),
     ...(annotations && { annotations: { ...annotations } }),
     ...(outputSchema && { outputSchema }),
+    ...toolRenderers(name, target),
     execute: async (id, args, signal, onUpdate) => {
       const onProgress = (progress: Progress) => {
-        onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
+        onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: { progress } });
       };
-      return toPiResult(await run({ args, id, signal, onProgress }));
+      const since = performance.now();
+      return toPiResult(await run({ args, id, signal, onProgress }), performance.now() - since);
     },
   };
 }
 
-function toPiResult({ content, details, isError, structured }: ToolAnswer): PiToolResult {
-  return { content: [...content], details, isError, ...(structured && { structuredContent: structured }) };
+/** With how long it took, which not every host tells a renderer. */
+function toPiResult({ content, details, isError, structured }: ToolAnswer, durationMs: number): PiToolResult {
+  const shown = { ...details, durationMs: Math.round(durationMs) };
+  return { content: [...content], details: shown, isError, ...(structured && { structuredContent: structured }) };
 }
 
 function progressText({ progress, total, message }: Progress): string {
