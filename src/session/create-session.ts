@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { keepPermission } from "../config/kept-permissions.ts";
+import { keepPermission } from "../config/keep-permission.ts";
 import { catalogueDir, personOf } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
@@ -62,12 +62,14 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
-  const permit = createPermit({
-    settings: () => servers.config.permission,
-    port: port.permission,
-    keep: (permission) => keepPermission(person, permission),
-    notice: (server, text) => port.notice?.(server, text),
-  });
+  const makePermit = () =>
+    createPermit({
+      settings: () => servers.config.permission,
+      port: port.permission,
+      keep: (permission) => keepPermission(person, permission),
+      notice: (server, text) => port.notice?.(server, text),
+    });
+  let permit = makePermit();
 
   /** A request that uses something of a server, once that is allowed. Another server in its place is another question. */
   const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
@@ -81,6 +83,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
     await servers.close();
     await spill.end(keepResults ? "keep" : "remove");
+  };
+
+  const beginConversation = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    permit = makePermit();
+    if (!keepResults) await spill.clear();
   };
 
   return {
@@ -120,6 +127,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       return statusOf(find(name));
     },
     update: (next) => servers.update(next),
+    beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),
   };
