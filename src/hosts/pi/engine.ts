@@ -1,4 +1,5 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
+export { runMcpCommand } from "../../acp/command.ts";
 export { openBrowser } from "../../auth/browser.ts";
 export { describeUntrustedFile } from "../../config/consent.ts";
 export { allowProject } from "../../config/trust-decisions.ts";

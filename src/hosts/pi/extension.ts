@@ -1,6 +1,7 @@
 import { drawsUnknownTools, type PiApi, tellsMcpServers } from "./api.ts";
 import { mcpAuthCommand } from "./auth-command.ts";
 import { mcpCommand } from "./command.ts";
+import { takeProxyAddress } from "./editor.ts";
 import { takeFlags } from "./flags.ts";
 import { PiHost } from "./host.ts";
 import { drawUnknown } from "./render.ts";
@@ -13,6 +14,7 @@ import { drawUnknown } from "./render.ts";
  */
 export default function piMcp(pi: PiApi): void {
   try {
+    takeProxyAddress(process.env);
     const host = new PiHost(pi, takeFlags(pi, process.argv.slice(2)));
     pi.registerCommand("mcp", mcpCommand(host));
     pi.registerCommand("mcp-auth", mcpAuthCommand(host));

@@ -1,3 +1,4 @@
+import type { HandedServers } from "../../acp/channel.ts";
 import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { waitingNotice } from "../../config/consent.ts";
@@ -15,6 +16,7 @@ import type { ServerPort } from "../../server/port.ts";
 import type { McpSession } from "../../session/session.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
+import { callEditor, type Editor } from "./editor.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { tell } from "./notice.ts";
 import { OwnTools } from "./own-tools.ts";
@@ -46,6 +48,9 @@ interface Running {
   readonly own: OwnTools;
   readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
+  /** Whose servers are taken up, too, where one has started this process through the proxy. */
+  editor?: Editor | undefined;
+  handed?: HandedServers;
 }
 
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
@@ -71,7 +76,7 @@ export class PiHost {
     if (this.#running) return;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
-    const config = this.#load(cwd, memory);
+    const config = this.#load({ cwd, memory });
     const defersTools = canDiscover(this.#pi);
     const own = new OwnTools(this.#tools, this.#toolNames, {
       defersTools,
@@ -89,6 +94,14 @@ export class PiHost {
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    running.editor = callEditor(ctx, {
+      handed: (handed) => {
+        if (this.#running !== running) return;
+        running.handed = handed;
+        this.#takeUp(running, "as asked for");
+      },
+      command: (text) => this.#answer(text),
+    });
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
@@ -128,7 +141,7 @@ export class PiHost {
    */
   #takeUp(running: Running, why: "say what changes" | "as asked for"): void {
     const former = running.config;
-    const next = this.#load(running.cwd, running.memory);
+    const next = this.#load(running);
     running.config = next;
     const changes = changesBetween(former.servers, next.servers);
     // Before anything that waits for the session in order to use it.
@@ -167,9 +180,10 @@ export class PiHost {
   }
 
   /** Everything that is configured for a session in this folder. */
-  #load(cwd: string, memory: FileMemory): LoadedConfig {
+  #load({ cwd, memory, handed }: Pick<Running, "cwd" | "memory" | "handed">): LoadedConfig {
     const place = { ...userEnvironment(), cwd, registered: this.#registered() };
-    return loadConfig({ ...place, ...(this.#flags && { flags: this.#flags }) }, memory);
+    const editor = handed && { handed: handed.servers ?? [] };
+    return loadConfig({ ...place, ...editor, ...(this.#flags && { flags: this.#flags }) }, memory);
   }
 
   /** Servers of other extensions; a host that is older, or has moved on meanwhile, has none. */
@@ -200,6 +214,7 @@ export class PiHost {
     if (!running) return;
     for (const timer of running.timers) clearTimeout(timer);
     running.watch?.close();
+    running.editor?.close();
     if (running.live === undefined) return;
     const goesOn = reason === "reload" || reason === "fork";
     if (FOLLOWED.has(reason)) await holdSession(running.cwd, running.live, goesOn ? { keepResults: true } : {});
@@ -219,6 +234,7 @@ export class PiHost {
   async awaitDirectTools(): Promise<void> {
     this.refresh();
     const running = this.#running;
+    await running?.editor?.arrived;
     await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
   }
@@ -260,6 +276,12 @@ export class PiHost {
   #ready(running: Running): Promise<[Engine, McpSession]> {
     running.live ??= startSession(running.config, running.cwd, this.#port(running));
     return running.live.ready;
+  }
+
+  /** What the person typed in their editor. */
+  async #answer(text: string): Promise<string> {
+    const [engine, session] = await this.engine();
+    return engine.runMcpCommand(session, text);
   }
 
   /** What this session offers to servers, and hears from them. */
