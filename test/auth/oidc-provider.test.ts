@@ -197,6 +197,15 @@ describe("a person", () => {
   });
 });
 
+test("[E053] a 401 to the question of the era goes to the sign-in, and the question is asked again after it", async () => {
+  const at = await here();
+  await needsAuth(call(at.session));
+  await signIn(at);
+  expect(await call(at.session)).toBe("echo hi");
+  expect(at.oidc.requests.slice(0, 2)).toEqual(["refused server/discover", "let in server/discover"]);
+  expect(at.oidc.requests.filter((each) => each.endsWith("initialize"))).toEqual([]);
+});
+
 describe("a program without a person", () => {
   test.each(["client_secret_basic", "client_secret_post"])("shows its secret by %s", async (method) => {
     const client = {

@@ -1,21 +1,19 @@
-import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { until } from "../ground/wait.ts";
+import { startCaller } from "./callers.ts";
 import { call, type Place, type PlaceOptions, place } from "./open.ts";
 
-const CALLER = fileURLToPath(new URL("caller.ts", import.meta.url));
 const FOLDER = `sha256-${createHash("sha256").update("s").digest("hex")}`;
 
 const folderOf = ({ home }: Place) => join(home.agentDir, "mcp-oauth", FOLDER);
 const fileOf = (here: Place) => join(folderOf(here), "tokens.json");
 interface Stored {
   tokens?: { accessToken: string; refreshToken?: string; expiresAt?: number; [other: string]: unknown };
+  clientInfo?: { clientId: string; [other: string]: unknown };
   [other: string]: unknown;
 }
 const stored = (here: Place) => JSON.parse(readFileSync(fileOf(here), "utf8")) as Stored;
@@ -88,6 +86,7 @@ describe("a token that is over", () => {
     ["503", () => ({ status: 503, body: "busy" })],
     ["429", () => ({ status: 429, body: { error: "slow_down" } })],
     ["a page with 200", () => ({ type: "text/html", body: "<h1>Sign in to the hotel</h1>" })],
+    ["a cut connection", () => "reset"],
     ["a passing error", () => ({ status: 400, body: { error: "temporarily_unavailable" } })],
   ])("[E122] a refresh answered by %s keeps the sign-in, and asks nobody to do it again", async (_, onToken) => {
     const here = await expired();
@@ -101,6 +100,10 @@ describe("a token that is over", () => {
       message: expect.stringMatching(/sign-in could not be renewed/),
     });
     expect(stored(here)).toEqual(before);
+    // It is not asked again at once.
+    await expect(call(session)).rejects.toMatchObject({ category: "connection" });
+    expect(refreshes(here)).toBe(1);
+    expect([here.authorization.seen("/authorize").length, session.status("s").state]).toEqual([1, "failed"]);
     delete options.onToken;
     expect(await call(here.open())).toBe("echo hi");
   });
@@ -129,28 +132,52 @@ describe("a token that is over", () => {
     expect(refreshes(named)).toBe(1);
   });
 
-  test("[E277] [E278] a start that is over too soon does not throw the rotated token away", async () => {
-    const here = await expired({ authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } });
+  test("[E278] a refresh takes none of the time of the handshake", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 1_700 }, entry: { startup_timeout_sec: 2 } });
+    here.server.options.delayMs = 300;
     expect(await call(here.open())).toBe("echo hi");
-    const again = await expired(
-      { authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } },
-      "revoked",
-    );
-    await expect(call(again.open())).rejects.toMatchObject({ category: "timeout" });
-    await until("the refreshed tokens", () => {
-      const { refreshToken = "" } = stored(again).tokens ?? {};
-      return (refreshes(again) === 1 && again.authorization.refreshTokens.has(refreshToken)) || undefined;
-    });
-    expect(await call(again.open())).toBe("echo hi");
-    expect(refreshes(again)).toBe(1);
+    expect(refreshes(here)).toBe(1);
   });
+
+  test.each(["expired", "revoked"] as const)(
+    "[E277] a start that is over too soon does not throw the rotated token away (%s)",
+    async (how) => {
+      const options = { authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } };
+      const here = await expired(options, how);
+      await expect(call(here.open())).rejects.toMatchObject({ category: "timeout" });
+      await until("the refreshed tokens", () => {
+        const { refreshToken = "" } = stored(here).tokens ?? {};
+        return (refreshes(here) === 1 && here.authorization.refreshTokens.has(refreshToken)) || undefined;
+      });
+      expect(await call(here.open())).toBe("echo hi");
+      expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
+    },
+  );
+
+  test.each(["expired", "revoked"] as const)(
+    "[E043] metadata that never comes ends the start at its limit (%s)",
+    async (how) => {
+      const here = await expired({ entry: { startup_timeout_sec: 1 } }, how);
+      const { tokens, clientInfo, serverUrl } = stored(here);
+      // As another program stores them, so that the authorization server has to be found.
+      store(here, { tokens, clientInfo: { clientId: clientInfo?.clientId }, serverUrl } as Stored);
+      here.server.options.silent = (path) => path.startsWith("/.well-known/");
+      const error = await call(here.open()).catch((thrown: unknown) => thrown);
+      const what = how === "expired" ? "`renewing its sign-in`" : "`(server/discover|initialize)`";
+      expect(error).toMatchObject({
+        category: "timeout",
+        message: expect.stringMatching(new RegExp(`failed to initialize: ${what} timed out after 1s`)),
+      });
+      expect(stored(here).tokens).toEqual(tokens);
+    },
+  );
 
   test("a tokens.json of pi's adapter is read as it is", async () => {
     const here = await expired();
     const { tokens, clientInfo, serverUrl } = stored(here);
     store(here, {
       tokens,
-      clientInfo: { clientId: (clientInfo as { clientId: string }).clientId },
+      clientInfo: { clientId: clientInfo?.clientId },
       serverUrl,
     } as Stored);
     expect(await call(here.open())).toBe("echo hi");
@@ -178,9 +205,9 @@ describe("several at once", () => {
 
   test("[E130] [E131] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
     const here = await expired({ authorization: { tokenDelayMs: 300 } });
-    const children = Array.from({ length: 12 }, () => startCaller(here));
+    const children = Array.from({ length: 12 }, () => startCaller(here.home, 8));
     await Promise.all(children.map(({ ready }) => ready));
-    for (const { child } of children) child.stdin?.write("go\n");
+    for (const { go } of children) go();
     const ended = (await Promise.all(children.map(({ result }) => result))).flat();
     expect(ended).toEqual(Array.from({ length: 96 }, () => "ok"));
     expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
@@ -191,9 +218,9 @@ describe("several at once", () => {
   test("[E134] the lock of a process that was killed in a refresh is taken over", async () => {
     const here = await expired();
     here.authorization.options.tokenDelayMs = 60_000;
-    const { child, ready, ended } = startCaller(here);
+    const { child, ready, go, ended } = startCaller(here.home, 8);
     await ready;
-    child.stdin?.write("go\n");
+    go();
     await until("the refresh", () => refreshes(here) === 1 || undefined);
     child.kill("SIGKILL");
     await ended;
@@ -206,9 +233,9 @@ describe("several at once", () => {
   test("[E134] killed at any moment, a process leaves nobody signed out, and whole files", async () => {
     const after = async (delayMs: number) => {
       const here = await expired({ authorization: { rotates: false, tokenDelayMs: 60 } });
-      const { child, ready, ended } = startCaller(here);
+      const { child, ready, go, ended } = startCaller(here.home, 8);
       await ready;
-      child.stdin?.write("go\n");
+      go();
       await until("the refresh", () => refreshes(here) === 1 || undefined);
       await sleep(delayMs);
       child.kill("SIGKILL");
@@ -251,23 +278,3 @@ describe("several at once", () => {
     expect(stored(here).tokens?.accessToken).toBe(signedIn);
   });
 });
-
-function startCaller({ home }: Place) {
-  const child = spawn(process.execPath, [CALLER, "8"], {
-    env: home.env(),
-    cwd: home.cwd,
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines: string[] = [];
-  const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  const ready = new Promise<void>((resolve) => {
-    reader.on("line", (line) => {
-      lines.push(line);
-      if (line === "ready") resolve();
-    });
-  });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const result = ended.then(() => JSON.parse(lines.at(-1) ?? "[]") as string[]);
-  result.catch(() => {});
-  return { child, ready, ended, result };
-}

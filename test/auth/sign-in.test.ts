@@ -322,11 +322,20 @@ describe("the command line", () => {
   });
 });
 
-test("a server that is removed is not signed in to any more", async () => {
+test("[E127] a server that is removed is signed out of, and nobody who still names it gets anywhere", async () => {
   const here = await place();
   await here.signIn();
+  const session = here.open();
+  expect(await call(session)).toBe("echo hi");
   const { code, stderr } = await runCli(process.execPath, here.home, "remove", "s");
   expect([code, stderr, existsSync(fileOf(here))]).toEqual([0, "pi-mcp: its sign-in was forgotten, too.\n", false]);
+  await session.update(loadConfig({ env: here.home.env(), home: here.home.home }));
+  const before = [here.server.requests.length, here.authorization.requests.length];
+  for (const each of [session, here.open()]) {
+    await expect(call(each)).rejects.toMatchObject({ category: "unknown-server" });
+    await expect(async () => each.signIn("s").start()).rejects.toMatchObject({ category: "unknown-server" });
+  }
+  expect([here.server.requests.length, here.authorization.requests.length]).toEqual(before);
 });
 
 test("[S3-40] [E106] `auth login` ends when the browser comes back, or with what is pasted into it", async () => {

@@ -44,6 +44,8 @@ export interface OidcPlace {
   readonly events: string[];
   /** Texts of the calls that were made. */
   readonly calls: string[];
+  /** Requests to the MCP server: whether they were let in, and their method. */
+  readonly requests: string[];
   /** What each token was shown as: `Bearer` or `DPoP`. */
   readonly schemes: Set<string>;
   accessToken(value: string): Promise<Token | undefined>;
@@ -57,6 +59,7 @@ const LONG_S = 3600;
 export async function oidcPlace(options: OidcOptions = {}): Promise<OidcPlace> {
   const events: string[] = [];
   const calls: string[] = [];
+  const requests: string[] = [];
   const schemes = new Set<string>();
   const [authorization, resource] = [await listening(), await listening()];
   const issuer = authorization.origin;
@@ -92,7 +95,9 @@ export async function oidcPlace(options: OidcOptions = {}): Promise<OidcPlace> {
     const [scheme = "", value = ""] = (request.headers.authorization ?? "").split(" ");
     const token = await accessToken(value);
     const isBound = token?.jkt === undefined || token.jkt === thumbprintOf(request.headers.dpop);
-    if (!token || token.isExpired || token.aud !== url || !isBound) {
+    const isIn = token !== undefined && !token.isExpired && token.aud === url && isBound;
+    requests.push(`${isIn ? "let in" : "refused"} ${body?.method}`);
+    if (!isIn) {
       return void reply(401, { "www-authenticate": `Bearer resource_metadata="${metadataUrl}"` });
     }
     schemes.add(scheme);
@@ -105,7 +110,7 @@ export async function oidcPlace(options: OidcOptions = {}): Promise<OidcPlace> {
   });
 
   return {
-    ...{ url, issuer, events, calls, schemes, accessToken },
+    ...{ url, issuer, events, calls, requests, schemes, accessToken },
     refreshToken: async (value) => RefreshToken?.find(value),
     close: async () => {
       await authorization.close();

@@ -12,14 +12,14 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
  */
 export function openBrowser(address: string, env: NodeJS.ProcessEnv): boolean {
   const url = URL.canParse(address) ? new URL(address) : undefined;
-  if (url === undefined || !/^https?:$/.test(url.protocol)) return false;
+  if (url === undefined || !/^https?:$/.test(url.protocol) || url.username || url.password) return false;
   if (process.stdin.isTTY !== true || process.stdout.isTTY !== true) return false;
   if (env.SSH_CONNECTION || env.SSH_TTY || env.CI) return false;
   const [program = "xdg-open", ...args] = OPENERS[process.platform] ?? ["xdg-open"];
   const isUnixDesktop = !(process.platform in OPENERS);
   if (isUnixDesktop && !env.DISPLAY && !env.WAYLAND_DISPLAY) return false;
   // Written anew by the parser: what could mean something to a program on the way is percent-encoded.
-  const child = spawn(program, [...args, url.href], { stdio: "ignore", detached: true, windowsHide: true });
+  const child = spawn(program, [...args, url.href], { env, stdio: "ignore", detached: true, windowsHide: true });
   child.on("error", () => {}).unref();
   return true;
 }
