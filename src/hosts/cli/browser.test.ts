@@ -54,12 +54,16 @@ describe("[E232] an address that a server has named", () => {
     expect(existsSync(join(folder, "run"))).toBe(false);
   });
 
-  test.each(["javascript:alert(1)", "file:///etc/passwd", "http://a:$(calc)@h/", "&calc", "C:\\x.exe", "data:text/html,x"])(
-    "is not opened when it is %s",
-    (address) => {
-      expect(open(address)).toBe(false);
-    },
-  );
+  test.each([
+    "javascript:alert(1)",
+    "file:///etc/passwd",
+    "http://a:$(calc)@h/",
+    "&calc",
+    "C:\\x.exe",
+    "data:text/html,x",
+  ])("is not opened when it is %s", (address) => {
+    expect(open(address)).toBe(false);
+  });
 });
 
 test("no browser is opened where there is none", () => {
