@@ -42,6 +42,8 @@ export interface AuthorizationOptions {
   knows?: readonly string[];
   /** Before it answers a token request. */
   tokenDelayMs?: number;
+  /** A page with "Allow" and "Deny", where a person decides; without it everybody agrees at once. */
+  consent?: boolean;
   /** Parameters of the answer at the callback: what is undefined is left out. */
   callback?: (parameters: Record<string, string>) => Record<string, string | undefined>;
   /** Instead of the stub's own answers; `reset` cuts the connection. */
@@ -117,6 +119,8 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
   const clients = new Map<string, Client>();
   const codes = new Map<string, Grant>();
   const usedCodes = new Set<string>();
+  /** Requests of a browser that wait for a person. */
+  const waiting = new Map<string, URLSearchParams>();
   const refreshTokens = new Map<string, Grant>();
   const used = new Map<string, Grant>();
   const secrets = new Set<string>();
@@ -167,6 +171,8 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
         return send(response, register(JSON.parse(body) as Record<string, unknown>));
       case "/authorize":
         return authorize(url.searchParams, response);
+      case "/decide":
+        return decide(new URLSearchParams(body), response);
       case "/token": {
         const form = new URLSearchParams(body);
         await sleep(options.tokenDelayMs ?? 0);
@@ -230,16 +236,43 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
       send(response, { status: 400, body: String(why) });
       return;
     }
+    if (options.consent === true) askPerson(query, response);
+    else answerBrowser(query, response);
+  }
+
+  function askPerson(query: URLSearchParams, response: ServerResponse): void {
+    const id = randomUUID();
+    waiting.set(id, query);
+    const button = (label: string) => `<button name="decision" value="${label}">${label}</button>`;
+    const form = `<form method="post" action="${issuer}/decide"><input type="hidden" name="id" value="${id}">`;
+    const page = `<!doctype html><title>Consent</title><h1>Let pi-mcp in?</h1>${form}${button("Allow")}${button("Deny")}</form>`;
+    send(response, { type: "text/html", body: page });
+  }
+
+  function decide(form: URLSearchParams, response: ServerResponse): void {
+    const id = form.get("id") ?? "";
+    const query = waiting.get(id);
+    waiting.delete(id);
+    if (!query) send(response, { status: 400, body: "This was decided before." });
+    else if (form.get("decision") === "Allow") answerBrowser(query, response);
+    else redirect(query, { error: "access_denied", error_description: "The person <b>said</b> no" }, response);
+  }
+
+  function answerBrowser(query: URLSearchParams, response: ServerResponse): void {
     const code = secret("code");
     codes.set(code, {
-      clientId: client.id,
-      redirectUri,
+      clientId: query.get("client_id") ?? "",
+      redirectUri: query.get("redirect_uri") ?? "",
       challenge: query.get("code_challenge") ?? "",
       scope: query.get("scope") ?? "",
       resource: query.get("resource"),
     });
-    const usual = { code, state: query.get("state") ?? "", iss: issuer };
-    const target = new URL(redirectUri);
+    redirect(query, { code }, response);
+  }
+
+  function redirect(query: URLSearchParams, said: Record<string, string>, response: ServerResponse): void {
+    const usual = { ...said, state: query.get("state") ?? "", iss: issuer };
+    const target = new URL(query.get("redirect_uri") ?? "");
     for (const [name, value] of Object.entries(options.callback?.(usual) ?? usual)) {
       if (value !== undefined) target.searchParams.set(name, value);
     }

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
@@ -37,6 +37,11 @@ function open(address: string, { platform = "linux", env = {} as NodeJS.ProcessE
   }
 }
 
+function heard(): Promise<string[]> {
+  const file = join(folder, "heard");
+  return until("the opener", () => (existsSync(file) ? readFileSync(file, "utf8").trimEnd().split("\n") : undefined));
+}
+
 describe("[E232] an address that a server has named", () => {
   test.each<[string, readonly string[]]>([
     ["linux", []],
@@ -45,12 +50,9 @@ describe("[E232] an address that a server has named", () => {
   ])("is one argument of the opener, with nothing in it that a shell would read (%s)", async (platform, before) => {
     const address = `http://127.0.0.1:1/authorize?a=$(touch ${folder}/run)&calc=\`touch ${folder}/run\`&b="%USERPROFILE%'|;<>^\n--help`;
     expect(open(address, { platform })).toBe(true);
-    const heard = await until("the opener", () =>
-      existsSync(join(folder, "heard")) ? readFileSync(join(folder, "heard"), "utf8").trimEnd().split("\n") : undefined,
-    );
-    expect(heard.slice(0, -1)).toEqual(before);
-    expect(heard.at(-1)).toBe(new URL(address).href);
-    expect(heard.at(-1)).not.toMatch(/[\s"<>]/);
+    const words = await heard();
+    expect(words).toEqual([...before, new URL(address).href]);
+    expect(words.at(-1)).not.toMatch(/[\s"<>]/);
     expect(existsSync(join(folder, "run"))).toBe(false);
   });
 
@@ -64,6 +66,16 @@ describe("[E232] an address that a server has named", () => {
   ])("is not opened when it is %s", (address) => {
     expect(open(address)).toBe(false);
   });
+});
+
+test.each([
+  ["my-browser --new", ["--new", "ADDRESS"]],
+  ["my-browser %s --quiet", ["ADDRESS", "--quiet"]],
+])("BROWSER=%j is the person's word, also over SSH", async (named, args) => {
+  renameSync(join(folder, "xdg-open"), join(folder, "my-browser"));
+  const address = "http://127.0.0.1:1/authorize?a=1&b=2";
+  expect(open(address, { env: { BROWSER: named, DISPLAY: "", SSH_CONNECTION: "1" } })).toBe(true);
+  expect(await heard()).toEqual(args.map((arg) => (arg === "ADDRESS" ? address : arg)));
 });
 
 test("no browser is opened where there is none", () => {
