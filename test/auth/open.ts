@@ -23,13 +23,15 @@ export function afterwards<T>(thing: T, cleanup: () => Promise<unknown>): T {
   return thing;
 }
 
+type Port = NonNullable<Parameters<typeof createSession>[2]>;
+
 export interface Place {
   readonly authorization: AuthorizationStub;
   readonly server: ProtectedServer;
   readonly home: Home;
   readonly session: McpSession;
   /** Another session over the same home, as another process would have it. */
-  open(): McpSession;
+  open(port?: Port): McpSession;
   /** Signs in by a browser that does as it is told. */
   signIn(): Promise<void>;
 }
@@ -65,9 +67,9 @@ export async function homeOf(
 ): Promise<Pick<Place, "home" | "open">> {
   const home = await temporaryHome({ mcp: { mcpServers: { s: { url, ...entry } } }, ...(added && { env: added }) });
   afterwards(home, () => home.remove());
-  const open = (): McpSession => {
+  const open = (port?: Port): McpSession => {
     const env = home.env();
-    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd });
+    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd }, port);
     return afterwards(session, () => session.close());
   };
   return { home, open };

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { startCaller } from "../../auth/callers.ts";
 import { afterwards, call, homeOf, place } from "../../auth/open.ts";
+import { startCaller } from "../../auth/refreshing.ts";
 import { changeTokens, credentials } from "../../auth/stored.ts";
 import { formBrowser } from "../../ground/form-browser.ts";
 import { oidcPlace } from "../../ground/oidc-provider.ts";
@@ -24,9 +24,9 @@ describe("several processes", () => {
       stdio: ["pipe", "pipe", "inherit"],
     });
     await once(holder.stdout, "data");
-    const caller = startCaller(here.home, 2);
+    const caller = startCaller(here, {}, { calls: 2 });
     await caller.ready;
-    caller.go();
+    caller.child.stdin.write("go\n");
     // Longer than a lock of a dead process counts.
     await sleep(10_000);
     expect([here.authorization.grants("refresh_token"), here.server.calls]).toEqual([[], []]);
@@ -49,9 +49,9 @@ describe("several processes", () => {
     }
     const before = names.map((name) => credentials(here.home, name).tokens?.refreshToken);
     for (const name of names) changeTokens(here.home, { expiresAt: 1 }, name);
-    const callers = names.map((name) => startCaller(here.home, 1, name));
+    const callers = names.map((name) => startCaller(here, {}, { calls: 1, server: name }));
     await Promise.all(callers.map(({ ready }) => ready));
-    for (const { go } of callers) go();
+    for (const { child } of callers) child.stdin.write("go\n");
     expect((await Promise.all(callers.map(({ result }) => result))).flat()).toEqual(names.map(() => "ok"));
     const after = names.map((name) => credentials(here.home, name).tokens?.refreshToken);
     expect(new Set([...before, ...after]).size).toBe(24);
@@ -59,19 +59,22 @@ describe("several processes", () => {
     expect(here.authorization.refusals).toEqual([]);
   });
 
-  test("[E274] signing out by another process during a refresh is the last word", async () => {
-    const here = await place();
+  test.each([
+    ["at a server that is told", {}],
+    ["at one that cannot be told", { revocation_endpoint: undefined }],
+  ])("[E274] signing out by another process during a refresh is the last word (%s)", async (_, metadata) => {
+    const here = await place({ authorization: { metadata } });
     await here.signIn();
     changeTokens(here.home, { expiresAt: 1 });
     here.authorization.options.tokenDelayMs = 4_000;
-    const callers = [startCaller(here.home, 4), startCaller(here.home, 4)];
+    const callers = [startCaller(here, {}, { calls: 4 }), startCaller(here, {}, { calls: 4 })];
     await Promise.all(callers.map(({ ready }) => ready));
-    for (const { go } of callers) go();
+    for (const { child } of callers) child.stdin.write("go\n");
     await until("the refresh", () => here.authorization.grants("refresh_token").length === 1 || undefined);
     const logout = startCli(process.execPath, here.home, ["auth", "logout", "s"]);
     expect(await logout.ended).toMatchObject({ code: 0, stdout: "Signed out of MCP server `s`.\n" });
     for (const { result } of callers) {
-      for (const said of await result) expect(said).toContain("requires authentication");
+      for (const said of await result) expect(said).toContain("Run /mcp-auth login s");
     }
     expect(() => credentials(here.home)).toThrow(/ENOENT/);
     expect(here.server.calls).toEqual([]);
@@ -90,9 +93,9 @@ describe("several processes", () => {
     await flow.done;
     for (let round = 1; round <= 3; round++) {
       changeTokens(home, { expiresAt: 1 });
-      const callers = Array.from({ length: 6 }, () => startCaller(home, 4));
+      const callers = Array.from({ length: 6 }, () => startCaller({ home }, {}, { calls: 4 }));
       await Promise.all(callers.map(({ ready }) => ready));
-      for (const { go } of callers) go();
+      for (const { child } of callers) child.stdin.write("go\n");
       const ended = (await Promise.all(callers.map(({ result }) => result))).flat();
       expect(ended).toEqual(Array.from({ length: 24 }, () => "ok"));
       expect(oidc.events.filter((event) => event.startsWith("grant refresh_token"))).toHaveLength(round);

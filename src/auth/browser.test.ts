@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, renameSync, rmSync, w
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { until } from "../../../test/ground/wait.ts";
+import { until } from "../../test/ground/wait.ts";
 import { openBrowser } from "./browser.ts";
 
 /** Each opener writes down its arguments, one a line. */
