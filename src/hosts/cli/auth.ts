@@ -1,4 +1,5 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
+import { Writable } from "node:stream";
 import { openBrowser } from "../../auth/browser.ts";
 import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
@@ -67,17 +68,16 @@ async function login(input: CommandInput, session: McpSession, server: string): 
   }
   if (!terminal.json && values["no-browser"] !== true) openBrowser(url, process.env);
   if (!terminal.json) {
+    const hidden = process.stdin.isTTY ? " What is pasted is not shown." : "";
     terminal.write(
-      "If the browser cannot come back here, paste the address it ended at, or the code, and press Enter.\n",
+      `If the browser cannot come back here, paste the address it ended at, or the code, and press Enter.${hidden}\n`,
     );
   }
   const cancel = () => flow.cancel("cancelled");
   options.signal.addEventListener("abort", cancel, { once: true });
   const limit =
     options.timeoutMs === undefined ? undefined : setTimeout(() => flow.cancel(TOO_LATE), options.timeoutMs);
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  lines.on("line", (line) => {
-    if (line.trim() === "") return;
+  const lines = readLines((line) => {
     // It is over, or goes on; the one who waits below is told.
     flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
   });
@@ -95,6 +95,22 @@ async function login(input: CommandInput, session: McpSession, server: string): 
 }
 
 const TOO_LATE = "nobody signed in within the time that was given";
+
+/**
+ * What a person pastes, line by line. A terminal's own lines end at 4096 characters, which an address with a code may well
+ * have, and would be shown with the code in them; so there the keys are read one by one.
+ */
+function readLines(take: (line: string) => void): Interface {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = process.stdin.isTTY === true;
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal, historySize: 0 });
+  lines.on("line", (line) => {
+    if (line.trim() !== "") take(line);
+  });
+  // Ctrl-C is a key like any other then.
+  lines.on("SIGINT", () => void process.emit("SIGINT", "SIGINT"));
+  return lines;
+}
 
 async function logout(input: CommandInput, session: McpSession, server: string): Promise<number> {
   const had = await session.signIn(server).logout();
