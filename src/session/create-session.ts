@@ -62,12 +62,14 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
-  const permit = createPermit({
-    settings: () => servers.config.permission,
-    port: port.permission,
-    keep: (permission) => keepPermission(person, permission),
-    notice: (server, text) => port.notice?.(server, text),
-  });
+  const makePermit = () =>
+    createPermit({
+      settings: () => servers.config.permission,
+      port: port.permission,
+      keep: (permission) => keepPermission(person, permission),
+      notice: (server, text) => port.notice?.(server, text),
+    });
+  let permit = makePermit();
 
   /** A request that uses something of a server, once that is allowed. Another server in its place is another question. */
   const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
@@ -81,6 +83,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
     await servers.close();
     await spill.end(keepResults ? "keep" : "remove");
+  };
+
+  const beginConversation = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    permit = makePermit();
+    if (!keepResults) await spill.clear();
   };
 
   return {
@@ -120,6 +127,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       return statusOf(find(name));
     },
     update: (next) => servers.update(next),
+    beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -29,6 +29,7 @@ async function inPi<T>(
       active.add(tool.name);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) active.add(name);

@@ -20,6 +20,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
       tools.push(each);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) if (tools.some((each) => each.name === name)) active.add(name);
@@ -89,6 +90,10 @@ test("files of results stay while the conversation goes on, after a reload or in
       await host.end(reason);
       if (existsSync(file)) kept.push(reason);
     }
+    // Servers wait for a session after the last one.
+    const last = hostIn(home);
+    last.host.begin(last.ctx);
+    await last.host.end("quit");
   });
   expect(kept).toEqual(["reload", "fork"]);
 });
