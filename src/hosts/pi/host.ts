@@ -21,6 +21,7 @@ import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiTools } from "./pi-tools.ts";
+import { attention } from "./status-line.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
 const WATCH_AFTER_MS = 1_000;
@@ -48,6 +49,10 @@ interface Running {
   firstTurn?: Promise<unknown>;
   /** The names of the tools of servers with direct tools. */
   readonly direct: Map<string, ReadonlySet<string>>;
+  /** The session, once it is there. */
+  session?: McpSession;
+  /** The line below the editor. */
+  status?: string | undefined;
   watchTimer?: NodeJS.Timeout;
   watch?: ConfigWatch;
 }
@@ -70,6 +75,17 @@ export class PiHost {
     return this.#running?.config.servers.map(({ name }) => name) ?? [];
   }
 
+  /** The configuration as it was last read; none before the session has begun and after its end. */
+  get config(): LoadedConfig | undefined {
+    return this.#running?.config;
+  }
+
+  /** The folder the session works in. */
+  get cwd(): string {
+    if (!this.#running) throw new Error("The session has ended.");
+    return this.#running.cwd;
+  }
+
   /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
   begin(ctx: PiContext): void {
     if (this.#running) return;
@@ -84,6 +100,7 @@ export class PiHost {
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    this.#showStatus(running);
     running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
   }
 
@@ -124,6 +141,7 @@ export class PiHost {
     const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
     const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
     const text = lines.filter((line) => line !== undefined).join("\n");
+    this.#showStatus(running);
     if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
   }
 
@@ -226,6 +244,7 @@ export class PiHost {
     this.#running = undefined;
     if (!running) return;
     clearTimeout(running.watchTimer);
+    this.#setStatus(running, undefined);
     running.watch?.close();
     const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
     await session?.close();
@@ -278,7 +297,29 @@ export class PiHost {
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
     });
+    running.session = session;
+    session.watch(() => this.#running === running && this.#showStatus(running));
     return [engine, session];
+  }
+
+  #showStatus(running: Running): void {
+    const { session, config } = running;
+    const known = new Set(session?.servers.map(({ name }) => name));
+    this.#setStatus(
+      running,
+      attention(config, (name) => (known.has(name) ? session?.status(name).state : undefined)),
+    );
+  }
+
+  /** Said only where it is another: hosts draw anew, or write a line, each time. */
+  #setStatus(running: Running, text: string | undefined): void {
+    if (running.status === text || !running.hasUI) return;
+    running.status = text;
+    try {
+      running.ctx.ui.setStatus?.("mcp", text);
+    } catch {
+      // The session was replaced.
+    }
   }
 
   /** Declares a server's tools, also those it has since announced, and withdraws what it no longer has. Never rejects. */
