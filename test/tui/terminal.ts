@@ -72,14 +72,19 @@ export async function openTerminal(host: Host, home: Home, options: TerminalOpti
     mkdirSync(SCREENS, { recursive: true });
     writeFileSync(join(SCREENS, `${name} (${host.name}).txt`), `${screen()}\n`);
   };
-  const fits = (text: string, what: string | RegExp) => (typeof what === "string" ? text.includes(what) : what.test(text));
+  const fits = (text: string, what: string | RegExp) =>
+    typeof what === "string" ? text.includes(what) : what.test(text);
   const wait = async (what: string | RegExp, isThere: boolean) => {
     let last = "";
     try {
-      return await until(`the screen ${isThere ? "with" : "without"} ${what}`, () => {
-        last = screen();
-        return fits(last, what) === isThere ? last : undefined;
-      }, PATIENCE_MS);
+      return await until(
+        `the screen ${isThere ? "with" : "without"} ${what}`,
+        () => {
+          last = screen();
+          return fits(last, what) === isThere ? last : undefined;
+        },
+        PATIENCE_MS,
+      );
     } catch (error) {
       throw new Error(`${(error as Error).message} It shows:\n${last}`);
     }

@@ -3,7 +3,8 @@ import { formatProblem } from "../../config/problems.ts";
 import { describeError } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import type { PiCommand, PiCompletion, PiContext } from "./api.ts";
-import { type PiHost, tell } from "./host.ts";
+import type { PiHost } from "./host.ts";
+import { tell } from "./notice.ts";
 
 /** What `/mcp` takes a server's name for, and of which servers. */
 const VERBS = {

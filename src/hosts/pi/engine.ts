@@ -1,4 +1,5 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
+export { openBrowser } from "../../auth/browser.ts";
 export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
@@ -8,5 +9,5 @@ export { runMcpCall, runMcpLoad } from "../../tools/split.ts";
 export { serverActions } from "./panel/actions.ts";
 export { addServers, importServers, welcome } from "./panel/add.ts";
 export { openPanel } from "./panel/open.ts";
-export { signInWith } from "./sign-in.ts";
+export { signInWith } from "./panel/sign-in.ts";
 export { allowProjectFiles } from "./trust.ts";

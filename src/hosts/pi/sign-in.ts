@@ -1,27 +1,19 @@
-import type { McpSession } from "../../session/session.ts";
-import { askPerson } from "../../tools/mcp-auth.ts";
-import type { PiContext } from "./api.ts";
+import type { SignIn } from "../../auth/sign-in.ts";
+import { describeError } from "../../error.ts";
 
-/**
- * Signs in to a server with a person who looks on: tells the address, and takes what they paste until the browser has brought
- * the answer by itself.
- */
-export async function signInWith(session: McpSession, server: string, ctx: PiContext): Promise<string> {
-  const flow = await session.signIn(server).start();
-  ctx.ui.notify(askPerson(server, flow), "info");
-  const isDone = new AbortController();
-  const done = flow.done.finally(() => isDone.abort());
-  done.catch(() => {});
-  const pasted = await ctx.ui.input?.(
-    `Signing in to ${server}: open the address above in a browser. This closes by itself; where it does not, paste the address of the page the browser ended at.`,
-    "http://127.0.0.1/…",
-    { signal: isDone.signal },
+import type { Engine } from "./live-session.ts";
+
+/** Asks the person to sign in, as the entry of the server allows: in the browser where there is one, and in words. */
+export function askToSignIn(
+  { askPerson, openBrowser }: Engine,
+  server: string,
+  flow: SignIn,
+  say: (text: string, type: "info" | "warning") => void,
+): void {
+  say(askPerson(server, flow), "info");
+  openBrowser(flow.url, process.env);
+  flow.done.then(
+    () => say(`Signed in to MCP server "${server}".`, "info"),
+    (error: unknown) => say(describeError(error), "warning"),
   );
-  if (!isDone.signal.aborted) {
-    if (pasted === undefined || pasted.trim() === "")
-      return `The sign-in to ${server} goes on until the browser has answered.`;
-    await flow.complete(pasted.trim());
-  }
-  await done;
-  return `Signed in to MCP server "${server}".`;
 }

@@ -1,8 +1,8 @@
+import { possibleExposures } from "../../config/exposure.ts";
 import { startsWithSession } from "../../config/lifecycle.ts";
 import { listSome } from "../../config/list-some.ts";
 import { visible } from "../../config/problems.ts";
 import type { LoadedConfig } from "../../config/record.ts";
-import { mayHaveDirect } from "../../config/tool-filter.ts";
 import type { ServerState } from "../../session/session.ts";
 
 const SHOWN_NAMES = 3;
@@ -16,7 +16,9 @@ export function attention(
   stateOf: (server: string) => ServerState | undefined,
 ): string | undefined {
   const inState = (state: ServerState) => servers.filter(({ name }) => stateOf(name) === state);
-  const failed = inState("failed").filter((server) => startsWithSession(server.policy) || mayHaveDirect(server));
+  const failed = inState("failed").filter(
+    (server) => startsWithSession(server.policy) || possibleExposures(server).has("direct"),
+  );
   const waiting = untrusted.filter(({ state }) => state === "waiting").flatMap((file) => file.servers);
   const parts = [
     ...said(inState("needs-auth"), "needs sign-in", "need sign-in"),

@@ -1,6 +1,6 @@
 import { describeUntrustedFile } from "../../config/consent.ts";
 import type { UntrustedFile } from "../../config/record.ts";
-import { allowProject } from "../../config/trust.ts";
+import { allowProject } from "../../config/trust-decisions.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { PiContext } from "./api.ts";
 import type { ConfigHost } from "./panel/host.ts";

@@ -2,12 +2,12 @@ import { homedir } from "node:os";
 import { describeError } from "../../../error.ts";
 import type { McpSession } from "../../../session/session.ts";
 import type { PiContext } from "../api.ts";
-import { signInWith } from "../sign-in.ts";
 import { allowProjectFiles } from "../trust.ts";
 import { serverActions } from "./actions.ts";
 import { addServers, importServers, welcome } from "./add.ts";
 import type { ConfigHost } from "./host.ts";
 import { type Errand, McpPanel, type PanelView } from "./panel.ts";
+import { signInWith } from "./sign-in.ts";
 
 /** Shows the panel until it is closed. False, at once, where the host has no place for one. */
 export async function openPanel(host: ConfigHost, session: McpSession, ctx: PiContext): Promise<boolean> {

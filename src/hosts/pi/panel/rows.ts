@@ -1,6 +1,6 @@
 import { displayServer, LAYER_NAMES } from "../../../config/display.ts";
+import { possibleExposures } from "../../../config/exposure.ts";
 import type { FilePosition, ServerConfig } from "../../../config/record.ts";
-import { mayHaveDirect } from "../../../config/tool-filter.ts";
 import { describeUnused } from "../../../config/unused.ts";
 import type { McpSession, ServerState } from "../../../session/session.ts";
 import type { PiColor } from "../api.ts";
@@ -76,10 +76,12 @@ const WAITING = {
 };
 
 function exposureOf(config: ServerConfig): string {
-  if (config.exposure !== "gateway") return config.exposure;
-  if (mayHaveDirect(config)) return "some direct";
   const { surface } = config.policy;
-  return surface === "gateway" ? "by mcp" : surface === "split" ? "by mcp_call" : "";
+  const words = [...possibleExposures(config)].flatMap((exposure) => {
+    if (exposure !== "gateway") return [exposure];
+    return surface === "gateway" ? ["by mcp"] : surface === "split" ? ["by mcp_call"] : [];
+  });
+  return words.join(", ");
 }
 
 /** What is configured for a server, one fact a line, each with its name. */
@@ -89,6 +91,6 @@ export function factsOf(config: ServerConfig): readonly (readonly [string, strin
   return [
     ["runs", displayServer(config)],
     ["from", `${file}:${line} (${layers.join(", ")})`],
-    ["offered", exposureOf(config) || "as tools of its own only"],
+    ["offered", exposureOf(config) || "not to the model"],
   ];
 }
