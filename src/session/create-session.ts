@@ -30,7 +30,18 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const surroundings = { ...given, env: withoutHandedOver(given.env) };
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
-  const offered: ServerPort = { roots, ...port };
+  const watchers = new Set<() => void>();
+  const tellWatchers = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const offered: ServerPort = {
+    roots,
+    ...port,
+    changed: (server) => {
+      port.changed?.(server);
+      tellWatchers();
+    },
+  };
   const person = personOf(surroundings.env);
   const folder = catalogueFolder(catalogueDir(person));
   const servers = new ServerSet(config, (server, predecessor, destructive) => {
@@ -126,7 +137,16 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       await ask(name, (server) => server.reconnect(options));
       return statusOf(find(name));
     },
-    update: (next) => servers.update(next),
+    words: (name) => find(name).words,
+    watch: (changed) => {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+    update: (next) => {
+      const done = servers.update(next);
+      tellWatchers();
+      return done;
+    },
     beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),

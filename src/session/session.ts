@@ -100,6 +100,13 @@ export interface McpSession {
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
   /**
+   * The last that the server's process has written to stderr: clean text without secrets, empty where there is none. Throws
+   * McpServerError `unknown-server`.
+   */
+  words(server: string): string;
+  /** Calls `changed` after each change of what is told here of any server. Returns how to end that. */
+  watch(changed: () => void): () => void;
+  /**
    * Takes up another reading of the configuration, at once: `servers`, `problems` and `untrusted` are of that one when this
    * returns. A server whose entry means the same keeps its connection, state and notices. One whose entry has changed
    * is replaced: requests under way end on the old connection, all others go to a new one, which starts with the first

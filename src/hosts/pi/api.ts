@@ -42,7 +42,32 @@ export interface PiContext {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
     select(title: string, options: string[]): Promise<string | undefined>;
+    /** What was typed; undefined when the dialog was dismissed. */
+    input?(title: string, placeholder?: string, options?: { signal?: AbortSignal }): Promise<string | undefined>;
+    /** A text of several lines. */
+    editor?(title: string, prefill?: string): Promise<string | undefined>;
+    /** In a terminal: what the factory makes has the keyboard until it is done. Elsewhere the factory is not called. */
+    custom?<T>(
+      factory: (tui: PiTerminal, theme: PiTheme, keys: PiKeys, done: (result: T) => void) => PiView,
+    ): Promise<T | undefined>;
+    /** A line below the editor, for as long as it has a text. */
+    setStatus?(key: string, text: string | undefined): void;
   };
+}
+
+export interface PiTerminal {
+  readonly terminal: { readonly rows: number };
+  requestRender(): void;
+}
+
+export interface PiKeys {
+  // biome-ignore lint/suspicious/noExplicitAny: each host has a type for the names it knows
+  matches(data: string, binding: any): boolean;
+}
+
+export interface PiView extends PiComponent {
+  handleInput(data: string): void;
+  dispose?(): void;
 }
 
 export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
