@@ -10,7 +10,9 @@ export interface PiContext {
   readonly ui: {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
-    select(title: string, options: string[]): Promise<string | undefined>;
+    select(title: string, options: string[], more?: { signal?: AbortSignal }): Promise<string | undefined>;
+    /** A line of text; undefined when the dialog was dismissed. 0.73 does not show the placeholder. */
+    input(title: string, placeholder?: string, more?: { signal?: AbortSignal }): Promise<string | undefined>;
   };
 }
 

@@ -20,6 +20,7 @@ import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { askingPort } from "./dialogs.ts";
 import { PiTools } from "./pi-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -277,6 +278,7 @@ export class PiHost {
     const surroundings = { env: process.env, cwd: running.cwd };
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
+      ...(running.hasUI && askingPort(engine, running.ctx)),
     });
     return [engine, session];
   }

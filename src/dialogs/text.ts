@@ -1,0 +1,40 @@
+import { escaped } from "../config/consent.ts";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+
+/** Of a name in a sentence or an option. */
+const NAME_CHARS = 60;
+/** Wider than most dialogs, narrow enough to be read. */
+const LINE_CHARS = 100;
+
+/** The name of a server or of something of it. */
+export function nameOf(text: string): string {
+  return sanitizeLine(text, NAME_CHARS);
+}
+
+/** Somebody's words, at most so many lines and characters of them. */
+export function words(text: string, maxLines: number, maxChars: number): string {
+  const clean = sanitizeText(text).trim();
+  const characters = [...clean.slice(0, 2 * maxChars)];
+  const isLong = characters.length > maxChars || clean.length > 2 * maxChars;
+  const lines = characters.slice(0, maxChars).join("").split("\n");
+  const shown = lines.slice(0, maxLines).join("\n");
+  return isLong || lines.length > maxLines ? `${shown}…` : shown;
+}
+
+/** A value on one line, and whether it is all of it. What nobody could see is shown by its number. */
+export function valueLine(value: unknown, maxChars: number): { text: string; isWhole: boolean } {
+  const json = JSON.stringify(value) ?? "";
+  const text = escaped(json.slice(0, maxChars));
+  return json.length > maxChars ? { text: `${text}…`, isWhole: false } : { text, isWhole: true };
+}
+
+/** The whole of a value in lines that fit. */
+export function allLines(value: unknown): string[] {
+  const json = JSON.stringify(value, null, 2) ?? "";
+  return json.split("\n").flatMap((line) => escaped(line).match(new RegExp(`.{1,${LINE_CHARS}}`, "gu")) ?? [""]);
+}
+
+/** An address in lines that fit; it has been through the parser of addresses, so there is nothing in it but ASCII. */
+export function addressLines(address: string): string[] {
+  return address.match(new RegExp(`.{1,${LINE_CHARS}}`, "g")) ?? [];
+}
