@@ -63,6 +63,7 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   "inputs",
   "autoEnableCodemode",
   "permission",
+  "mcpSurface",
 ]);
 
 /** Lists of names in which other programs note what is switched off. */

@@ -50,6 +50,7 @@ const ACTS: readonly string[] = [
     "required",
     "surface",
     "exposure",
+    "toolExposure",
     "directTools",
     "includeTools",
     "excludeTools",
@@ -75,7 +76,6 @@ const ACTS: readonly string[] = [
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // pi's own client
   description: ["string"],
-  toolExposure: ["object"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],

@@ -2,14 +2,22 @@ import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
 import { FileMemory } from "./file-memory.ts";
 import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
-import { type JsonDocument, readBytes } from "./json-file.ts";
+import { readBytes } from "./json-file.ts";
 import { readKept } from "./kept-permissions.ts";
-import { isOverride, layerOf, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
+import { isOverride, mergeLayers, type OwnFile, onto, readOwnFile, withProject } from "./layers.ts";
 import { configPaths, permissionPath, trustPath, type UserEnvironment } from "./paths.ts";
 import { type PermissionSources, readPermission } from "./permission.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
-import type { ConfigProblem, KeptPermission, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
+import type {
+  ConfigProblem,
+  KeptPermission,
+  LoadedConfig,
+  Origin,
+  ServerConfig,
+  Surface,
+  UntrustedFile,
+} from "./record.ts";
 import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
 import { withDirectToolsOf } from "./tool-filter.ts";
@@ -44,19 +52,22 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
   const flags = readFlagLayers(place, problems, memory);
   const isAlone = place.flags?.isStrict === true;
   const files = isAlone ? noFiles(place, memory) : readFiles(place, flagFiles(place), problems, memory);
-  const { entries, untrusted } = files;
+  const { entries, untrusted, surfaces } = files;
   const named = applyFlags(flags, entries);
-  const handed = readAcpVariable(isAlone ? {} : place.env);
+  const surface = strongest([...surfaces, ...flags.map((flag) => flag.surface)]);
+  const handed = readAcpVariable(isAlone ? {} : place.env, surface);
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
   const unread: Entry[] = [];
+  const read = ({ settings, mcpjson }: EntriesByOrigin) => [
+    ...readServers(settings, "settings", problems, unread, surface),
+    ...readServers(mcpjson, "mcpjson", problems, unread, surface),
+  ];
   const sources = [
-    ...readServers(named.entries.settings, "settings", problems, unread),
-    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
+    ...read(named.entries),
     ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
-    ...readServers(entries.settings, "settings", problems, unread),
-    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
+    ...read(entries),
   ];
   for (const server of sources) {
     const winner = servers.get(server.name);
@@ -97,39 +108,27 @@ interface FileEntries {
   readonly untrusted: readonly UntrustedFile[];
   /** Where there may be something about permission. */
   readonly permission: Pick<PermissionSources, "own" | "broken" | "project">;
+  /** What each file says of the surface of all servers, from low to high. */
+  readonly surfaces: readonly OwnFile["surface"][];
 }
 
 /** No servers of any file; what the person says about permission counts all the same. */
 function noFiles(place: ConfigPlace, memory: FileMemory): FileEntries {
-  const files = readOwn(configPaths(place).mcpJson, [], memory);
+  const files = configPaths(place).mcpJson.map((file) => readOwnFile(file, [], memory));
   return {
     entries: { settings: new Map(), mcpjson: new Map() },
     untrusted: [],
+    surfaces: [],
     permission: { ...permissionIn(files), project: [] },
   };
-}
-
-interface OwnFile {
-  readonly file: string;
-  readonly document: JsonDocument | undefined;
-  readonly isBroken: boolean;
-}
-
-function readOwn(files: readonly string[], problems: ConfigProblem[], memory: FileMemory): OwnFile[] {
-  return files.map((file) => {
-    const found: ConfigProblem[] = [];
-    const document = memory.read(file, found)?.document;
-    problems.push(...found);
-    return { file, document, isBroken: document === undefined && found.length > 0 };
-  });
 }
 
 function permissionIn(files: readonly OwnFile[]): Pick<PermissionSources, "own" | "broken"> {
   return {
     own: files.flatMap(({ document }) => document ?? []),
     // Nothing is asked where nobody has asked for it: a broken file changes that only if it may have.
-    broken: files.flatMap(({ file, isBroken }) =>
-      isBroken && readBytes(file, [])?.includes('"permission"') ? [file] : [],
+    broken: files.flatMap(({ file, document }) =>
+      document === undefined && readBytes(file, [])?.includes('"permission"') ? [file] : [],
     ),
   };
 }
@@ -140,6 +139,12 @@ function readKeptNoted(place: ConfigPlace, problems: ConfigProblem[], memory: Fi
   return readKept(place, problems);
 }
 
+/** The last word on the surface of all servers, if there is one. */
+function strongest(surfaces: readonly OwnFile["surface"][]): Surface | undefined {
+  const last = surfaces.findLast((surface) => surface !== undefined);
+  return last === "auto" ? undefined : last;
+}
+
 /** What stands in the files of the person and of the project, and in what extensions register. */
 function readFiles(
   place: ConfigPlace,
@@ -148,9 +153,9 @@ function readFiles(
   memory: FileMemory,
 ): FileEntries {
   const paths = configPaths(place);
-  const settings = [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory));
-  const mcpJson = readOwn(paths.mcpJson, problems, memory);
-  const own = { settings, mcpjson: mcpJson.map(({ document }) => layerOf(document, problems)) };
+  const settings = [paths.settings, paths.settingsToml].map((file) => readOwnFile(file, problems, memory));
+  const mcpjsons = paths.mcpJson.map((file) => readOwnFile(file, problems, memory));
+  const own = { settings: settings.map(({ layer }) => layer), mcpjson: mcpjsons.map(({ layer }) => layer) };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
   const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
@@ -167,11 +172,12 @@ function readFiles(
     entries: { settings: entriesOf("settings"), mcpjson },
     untrusted: describeUntrusted(project, own, registered),
     permission: {
-      ...permissionIn(mcpJson),
+      ...permissionIn(mcpjsons),
       project: project.flatMap(({ state, origin, document }) =>
         state === "denied" || origin !== "mcpjson" ? [] : document,
       ),
     },
+    surfaces: [...mcpjsons, ...settings].map(({ surface }) => surface),
   };
 }
 
@@ -235,9 +241,10 @@ function readServers(
   origin: Origin,
   problems: ConfigProblem[],
   unread: Entry[],
+  surface: Surface | undefined,
 ): ServerConfig[] {
   return [...entries.values()].flatMap((entry) => {
-    const server = readServer(entry, origin, problems);
+    const server = readServer(entry, origin, problems, surface);
     if (server !== undefined) return [server];
     unread.push(entry);
     return [];

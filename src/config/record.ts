@@ -102,6 +102,18 @@ export interface ListLimit {
   readonly maxPages: number;
 }
 
+/**
+ * Which tools a server brings along for a model: `gateway`: `mcp`; `split`: `mcp_load` and `mcp_call`; `direct`: none, as its own
+ * tools are the model's (unless `exposure` says otherwise). Each of these tools reaches every server, whatever it brings.
+ */
+export type Surface = "gateway" | "split" | "direct";
+
+/**
+ * How a model has a tool. `gateway`: by the tools of a surface. `direct`: it is a tool of its own. `deferred` and `codemode`: it
+ * is one that the host's `tool_search` or `codemode` finds, on hosts that have these, and else as `gateway`. `hidden`: not at all.
+ */
+export type Exposure = "gateway" | "direct" | "deferred" | "codemode" | "hidden";
+
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
 export interface ServerPolicy {
   /** The protocol revision to ask for, or `auto`: the newest both sides know. */
@@ -163,11 +175,7 @@ export interface ServerPolicy {
    * it was ever listed, and it is connected with the first call; `connection`: it is connected at once.
    */
   readonly directFrom: "known" | "connection";
-  /**
-   * By which tools a model reaches the server where its tools are none of their own: `gateway`: `mcp`; `split`: `mcp_load` and
-   * `mcp_call`; `none`: by those that another server brings along.
-   */
-  readonly surface: "gateway" | "split" | "none";
+  readonly surface: Surface;
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
   /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */
@@ -233,11 +241,13 @@ export interface ServerConfig {
   readonly source: FilePosition;
   readonly target: ServerTarget;
   readonly policy: ServerPolicy;
-  /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
-  readonly exposure: "gateway" | "direct";
+  /** Of the tools for which the two below say nothing. */
+  readonly exposure: Exposure;
+  /** Of tools by name or with `*`: the exact name before a pattern, and of patterns the first. */
+  readonly toolExposure?: Readonly<Record<string, Exposure>>;
   /** `false`: a 401 is an error like any other [S3-33]. Absent: signed in to when the server asks for it. */
   readonly oauth?: OAuthSettings | false;
-  /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
+  /** Those that are tools of their own whatever the exposure is, by name or with `*`. */
   readonly directTools?: readonly string[];
   /** A run without a person in front of it ends with an error when this server cannot be used. */
   readonly isRequired?: true;

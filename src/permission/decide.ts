@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { matchesGlob } from "../config/glob.ts";
+import { matchesName } from "../config/name-pattern.ts";
 import { visible } from "../config/problems.ts";
 import type {
   FieldSource,
@@ -70,8 +70,8 @@ function matches({ patterns }: PermissionRule, { server, kind, name }: Use): boo
   return patterns.some(
     (pattern) =>
       (pattern.kind === "any" || pattern.kind === kind) &&
-      matchesGlob(pattern.server, server) &&
-      matchesGlob(pattern.name, name),
+      matchesName(pattern.server, server) &&
+      matchesName(pattern.name, name),
   );
 }
 

@@ -84,7 +84,7 @@ describe("[S1-65] the page about the configuration", () => {
         "`shutdown`": policy.shutdown,
         "`offersRoots`": policy.offersRoots,
         "`trustHints`": policy.trustsHints,
-        "`exposure`": origin === "acp" ? "direct" : "gateway",
+        "`surface`": policy.surface,
       } as Record<string, unknown>;
     });
     const rows = table("Defaults");
@@ -135,7 +135,7 @@ describe("[S1-65] the page about the configuration", () => {
   test("shows nothing but configurations that are read without a word", async () => {
     await using home = await temporaryHome();
     const blocks = [...PAGE.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
-    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json", "json"]);
+    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json", "json", "json"]);
     const base = { github: { command: "x" }, docs: { url: "https://example.com/mcp" } };
     for (const [, language, text = ""] of blocks) {
       for (const place of language === "toml" ? ["settings.toml"] : ["mcp.json", "settings.json"]) {

@@ -1,5 +1,10 @@
+/** Whether a name is, or fits, one of these. */
+export function matchesAny(patterns: readonly string[], name: string): boolean {
+  return patterns.some((pattern) => matchesName(pattern, name));
+}
+
 /** `*` stands for any characters, or none. Takes time in proportion to the texts, however many there are of it. */
-export function matchesGlob(pattern: string, name: string): boolean {
+export function matchesName(pattern: string, name: string): boolean {
   const [start = "", ...pieces] = pattern.split("*");
   const end = pieces.pop();
   if (end === undefined) return pattern === name;
