@@ -12,7 +12,7 @@ const FLOORS = [
 ];
 
 /** What is no room: every room may name these, and they name no room. */
-const COMMON = ["error", "is-object", "version", "config/record"];
+const COMMON = ["error", "is-object", "lock", "proc", "version", "config/record"];
 
 /** Types alone, the shapes everything above the transports speaks of. */
 const PROTOCOL_TYPES = "protocol/types";

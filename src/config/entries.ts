@@ -62,8 +62,8 @@ const OWN_KEYS: ReadonlySet<string> = new Set([
   "settings",
   "inputs",
   "autoEnableCodemode",
-  "permission",
   "mcpSurface",
+  "permission",
 ]);
 
 /** Lists of names in which other programs note what is switched off. */

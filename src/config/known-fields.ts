@@ -43,7 +43,7 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
-  ...["auth", "oauth"],
+  ...["auth", "oauth", "autoAuth"],
   ...[
     "disabled",
     "enabled",

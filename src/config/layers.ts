@@ -8,21 +8,26 @@ import { readTomlFile } from "./toml-file.ts";
 /** The entries of one file, by name. */
 export type Layer = ReadonlyMap<string, Entry>;
 
-/** A file of the person's own: its entries, and what it says of all servers. */
+/** A file of the person's own: its entries, and what it says of the surface of all servers. */
 export interface OwnFile {
   readonly file: string;
-  /** Absent when there is none, or it cannot be read. */
-  readonly document?: JsonDocument;
+  readonly document: JsonDocument | undefined;
+  /** There is one, and it cannot be read, nor could it ever. */
+  readonly isBroken: boolean;
   readonly layer: Layer;
   readonly surface: Surface | "auto" | undefined;
 }
 
 /** A file, which is what its name says; nothing in it, with a problem, when it cannot be read and never could. */
 export function readOwnFile(file: string, problems: ConfigProblem[], memory: FileMemory): OwnFile {
-  const document = memory.read(file, problems)?.document;
-  if (document === undefined) return { file, layer: new Map(), surface: undefined };
+  const found: ConfigProblem[] = [];
+  const document = memory.read(file, found)?.document;
+  problems.push(...found);
+  if (document === undefined) {
+    return { file, document, isBroken: found.length > 0, layer: new Map(), surface: undefined };
+  }
   const layer = readEntries(document, problems, file.endsWith("mcp.json"));
-  return { file, document, layer, surface: readUsualSurface(document, problems) };
+  return { file, document, isBroken: false, layer, surface: readUsualSurface(document, problems) };
 }
 
 /** A file's content, whose kind its name says; `undefined` when there is none, or after reporting why it cannot be read. */

@@ -106,10 +106,10 @@ interface EntriesByOrigin {
 interface FileEntries {
   readonly entries: EntriesByOrigin;
   readonly untrusted: readonly UntrustedFile[];
-  /** Where there may be something about permission. */
-  readonly permission: Pick<PermissionSources, "own" | "broken" | "project">;
   /** What each file says of the surface of all servers, from low to high. */
   readonly surfaces: readonly OwnFile["surface"][];
+  /** Where there may be something about permission. */
+  readonly permission: Pick<PermissionSources, "own" | "broken" | "project">;
 }
 
 /** No servers of any file; what the person says about permission counts all the same. */
@@ -123,12 +123,18 @@ function noFiles(place: ConfigPlace, memory: FileMemory): FileEntries {
   };
 }
 
+/** The last word on the surface of all servers, if there is one. */
+function strongest(surfaces: readonly OwnFile["surface"][]): Surface | undefined {
+  const last = surfaces.findLast((surface) => surface !== undefined);
+  return last === "auto" ? undefined : last;
+}
+
 function permissionIn(files: readonly OwnFile[]): Pick<PermissionSources, "own" | "broken"> {
   return {
     own: files.flatMap(({ document }) => document ?? []),
     // Nothing is asked where nobody has asked for it: a broken file changes that only if it may have.
-    broken: files.flatMap(({ file, document }) =>
-      document === undefined && readBytes(file, [])?.includes('"permission"') ? [file] : [],
+    broken: files.flatMap(({ file, isBroken }) =>
+      isBroken && readBytes(file, [])?.includes('"permission"') ? [file] : [],
     ),
   };
 }
@@ -137,12 +143,6 @@ function permissionIn(files: readonly OwnFile[]): Pick<PermissionSources, "own" 
 function readKeptNoted(place: ConfigPlace, problems: ConfigProblem[], memory: FileMemory): readonly KeptPermission[] {
   memory.note(permissionPath(place));
   return readKept(place, problems);
-}
-
-/** The last word on the surface of all servers, if there is one. */
-function strongest(surfaces: readonly OwnFile["surface"][]): Surface | undefined {
-  const last = surfaces.findLast((surface) => surface !== undefined);
-  return last === "auto" ? undefined : last;
 }
 
 /** What stands in the files of the person and of the project, and in what extensions register. */
@@ -154,8 +154,8 @@ function readFiles(
 ): FileEntries {
   const paths = configPaths(place);
   const settings = [paths.settings, paths.settingsToml].map((file) => readOwnFile(file, problems, memory));
-  const mcpjsons = paths.mcpJson.map((file) => readOwnFile(file, problems, memory));
-  const own = { settings: settings.map(({ layer }) => layer), mcpjson: mcpjsons.map(({ layer }) => layer) };
+  const mcpJson = paths.mcpJson.map((file) => readOwnFile(file, problems, memory));
+  const own = { settings: settings.map(({ layer }) => layer), mcpjson: mcpJson.map(({ layer }) => layer) };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
   const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
@@ -171,13 +171,13 @@ function readFiles(
   return {
     entries: { settings: entriesOf("settings"), mcpjson },
     untrusted: describeUntrusted(project, own, registered),
+    surfaces: [...mcpJson, ...settings].map(({ surface }) => surface),
     permission: {
-      ...permissionIn(mcpjsons),
+      ...permissionIn(mcpJson),
       project: project.flatMap(({ state, origin, document }) =>
         state === "denied" || origin !== "mcpjson" ? [] : document,
       ),
     },
-    surfaces: [...mcpjsons, ...settings].map(({ surface }) => surface),
   };
 }
 

@@ -1,16 +1,7 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
+import { type Lock, lockAt } from "../lock.ts";
 
 /**
  * Replaces a record that this program keeps for a person: JSON in a file that its owner alone can read. `next` reads the
@@ -21,10 +12,10 @@ import { dirname } from "node:path";
 export function changeRecord(path: string, what: string, next: () => object): void {
   // A link is kept, as some people link such files from elsewhere.
   const file = realPathIfThere(path);
-  const lock = `${file}.lock`;
+  let lock: Lock;
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    takeLock(lock);
+    lock = takeLock(`${file}.lock`);
   } catch (thrown) {
     throw notWritten(what, file, thrown);
   }
@@ -36,7 +27,7 @@ export function changeRecord(path: string, what: string, next: () => object): vo
       throw notWritten(what, file, thrown);
     }
   } finally {
-    rmSync(lock, { recursive: true, force: true });
+    lock.release();
   }
 }
 
@@ -67,24 +58,16 @@ function replace(file: string, text: string): void {
   }
 }
 
-/** A lock that is this old was left by a process that was killed; writing takes milliseconds. */
-const STALE_LOCK_MS = 10_000;
 const LOCK_RETRY_MS = 20;
 
-/** Making a folder either works or finds one there, on every file system. Whoever is to say yes or no can wait. */
-function takeLock(lock: string): void {
+/** Whoever is to say yes or no can wait. */
+function takeLock(path: string): Lock {
   const pause = new Int32Array(new SharedArrayBuffer(4));
+  const tryLock = lockAt(path);
   for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (thrown) {
-      if (codeOf(thrown) !== "EEXIST") throw thrown;
-    }
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (made !== undefined && Math.abs(Date.now() - made) > STALE_LOCK_MS) {
-      rmSync(lock, { recursive: true, force: true });
-    } else Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
+    const lock = tryLock();
+    if (lock) return lock;
+    Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
   }
 }
 

@@ -249,6 +249,8 @@ export interface ServerConfig {
   readonly oauth?: OAuthSettings | false;
   /** Those that are tools of their own whatever the exposure is, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** Where a person is there, a 401 asks them to sign in; otherwise nobody is asked unasked. */
+  readonly autoAuth?: true;
   /** A run without a person in front of it ends with an error when this server cannot be used. */
   readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */

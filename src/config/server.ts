@@ -35,6 +35,7 @@ export function readServer(
   reader.boolean("disabled");
   reader.boolean("enabled");
   const isRequired = reader.boolean("required");
+  const autoAuth = reader.boolean("autoAuth");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
   const { start, call } = limits;
@@ -47,6 +48,7 @@ export function readServer(
     policy,
     ...exposure,
     ...(isRequired && { isRequired }),
+    ...(autoAuth && { autoAuth }),
     ...(tools && { tools }),
     ...(oauth !== undefined && { oauth }),
     fields,

@@ -77,7 +77,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     });
 
   const search = createSearch(() => servers.names.map(find));
-  const close = () => servers.close();
+  const spill = createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() });
+  const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    await servers.close();
+    await spill.end(keepResults ? "keep" : "remove");
+  };
 
   return {
     get servers() {
@@ -96,7 +100,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       return servers.config.permission ?? NOTHING_ASKED;
     },
     config: (name) => find(name).config,
-    spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
+    spill,
     knownTool: (name, tool) => find(name).knownTool(tool),
     knownTools: (name) => find(name).known,
     search: (query, options = {}) => {
@@ -117,8 +121,13 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     },
     update: (next) => servers.update(next),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Set to anything but nothing, `0` or `false`. */
+function keepsResults({ PI_MCP_KEEP_RESULTS: value = "" }: NodeJS.ProcessEnv): boolean {
+  return !["", "0", "false"].includes(value.trim().toLowerCase());
 }
 
 function notAllowed(name: string, { file, state }: UntrustedFile): string {

@@ -73,11 +73,14 @@ export interface McpSession {
   status(server: string): ServerStatus;
   /** Where results go that are too long or too binary for a model. */
   readonly spill: SpillStore;
-  /** The tool's definition, if the server's tools have been listed in this session: what a call is checked against. */
+  /**
+   * The tool's definition, if the server's tools have been listed in this session: what a call is checked against. As all
+   * definitions a session gives it is without configured secrets, so names and values may differ from the server's.
+   */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
   /**
    * A server's tools as they were last listed, in this session or an earlier one on this computer. Starts nothing. The same
-   * object until something else is known; without configured secrets, so names and values may differ from the server's.
+   * object until something else is known.
    */
   knownTools(server: string): KnownTools | undefined;
   /** Finds tools among those known of all servers, by what they are for. Starts nothing. Throws McpServerError `unknown-server`. */
@@ -104,7 +107,10 @@ export interface McpSession {
    * promise waits for what ends at once and never rejects; a closed session changes nothing.
    */
   update(config: LoadedConfig): Promise<ConfigChanges>;
-  /** Ends every process and connection, in parallel and bounded. Never rejects; may be called twice. */
-  close(): Promise<void>;
+  /**
+   * Ends every process and connection, in parallel and bounded, and removes the files of results, unless they are to stay:
+   * here, or by `PI_MCP_KEEP_RESULTS` in the environment. Never rejects; may be called twice.
+   */
+  close(options?: { readonly keepResults?: boolean }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

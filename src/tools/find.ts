@@ -3,8 +3,8 @@ import { listSome } from "../config/list-some.ts";
 import type { ResultLimit } from "../config/record.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
 import { visibleJson } from "../content/json.ts";
-import { cutText, GAP } from "../content/limit.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { cutText } from "../content/limit.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import type { JsonObject, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import type { SearchAnswer } from "../session/search.ts";
 import type { McpSession } from "../session/session.ts";
@@ -64,7 +64,7 @@ export function describeWhole(server: string, tool: ToolDefinition, limit: Resul
   const { name, title, description, inputSchema, outputSchema, annotations } = tool;
   const parts = [
     `MCP server \`${server}\` tool \`${sanitizeLine(name, 200)}\`${title ? ` (${sanitizeLine(title, 200)})` : ""}:`,
-    ...(description ? [sanitizeText(description).trim()] : []),
+    ...(description ? [sanitizeProse(description).trim()] : []),
     ...hintsOf(annotations),
     `Arguments: ${schemaText(inputSchema)}`,
     ...(outputSchema ? [`Structured result: ${schemaText(outputSchema)}`] : []),
@@ -73,7 +73,7 @@ export function describeWhole(server: string, tool: ToolDefinition, limit: Resul
   const cut = cutText(text, limit);
   return cut === undefined
     ? text
-    : `${text.slice(0, cut.headEnd)}\n${GAP}\n${text.slice(cut.tailStart)}\n[${cut.omittedBytes} of ${cut.totalBytes} bytes left out]`;
+    : `${text.slice(0, cut.headEnd)}\n${cut.gap}\n${text.slice(cut.tailStart)}\n[${cut.omittedBytes} of ${cut.totalBytes} bytes left out]`;
 }
 
 /** The server's word, which nobody has checked. */

@@ -2,7 +2,7 @@ import { firstRows } from "../content/limit.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession, RequestOptions } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, failureAnswer, headOf } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeWhole, searchTools } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
@@ -86,10 +86,9 @@ async function callTool(
 ): Promise<ToolAnswer> {
   const target = { server, tool, args: parseArguments(rawArgs) };
   const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, false);
-  const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   return {
-    content: [{ type: "text", text: `${head}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
+    content: [{ type: "text", text: `${headOf(server, tool, isError)}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
     isError,
     details: { action: "call", server, tool, isError, truncated, files, ...notes },
   };

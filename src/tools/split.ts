@@ -1,5 +1,5 @@
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeWhole, searchTools } from "./find.ts";
 import { listServers } from "./server-list.ts";
@@ -33,9 +33,7 @@ export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<T
       const { resultLimit } = session.config(server).policy;
       return answer(describeWhole(server, found, resultLimit), { server, tool, isError: false });
     }
-    const listed = await session.listTools(server, options);
-    // As they are kept, which is without configured secrets also within their schemas.
-    const tools = listed.length === 0 ? listed : (session.knownTools(server)?.tools ?? listed);
+    const tools = await session.listTools(server, options);
     const details = { server, toolCount: tools.length, isError: false };
     const { notices } = session.status(server);
     const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
@@ -58,8 +56,13 @@ export async function runMcpCall(session: McpSession, call: ToolCall): Promise<T
     const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true, timeoutMs);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

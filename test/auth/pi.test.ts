@@ -15,6 +15,7 @@ async function inPi<T>(
     active: Set<string>;
     run(name: string, args: object): Promise<{ text: string; isError: boolean | undefined }>;
   }) => Promise<T>,
+  hasUI = true,
 ): Promise<T> {
   const before = { ...process.env };
   for (const name of Object.keys(process.env)) delete process.env[name];
@@ -38,7 +39,7 @@ async function inPi<T>(
   const host = new PiHost(api);
   const ctx = {
     cwd,
-    hasUI: true,
+    hasUI,
     ui: { notify: (text: string) => void told.push(text), select: async () => undefined, input: async () => undefined },
   };
   const command = mcpAuthCommand(host);
@@ -118,5 +119,23 @@ test("where nobody can sign in, there is neither the tool nor a sign-in", async 
     expect(await say("login s")).toContain("`oauth` is false");
     expect(await say("login other")).toMatch(/^No MCP server of that name/);
     expect(await say("")).toMatch(/^(No MCP server|Usage)/);
+  });
+});
+
+test("with autoAuth pi asks by itself where it has an interface, and nowhere else", async () => {
+  const here = await place({ entry: { autoAuth: true } });
+  const call = { action: "call", server: "s", tool: "echo", args: { text: "pi" } };
+  await inPi(
+    here.home.env(),
+    here.home.cwd,
+    async ({ run }) => expect(await run("mcp", call)).toMatchObject({ isError: true }),
+    false,
+  );
+  expect(here.authorization.requests).toEqual([]);
+  await inPi(here.home.env(), here.home.cwd, async ({ run, told }) => {
+    const called = run("mcp", call);
+    await browse(await until("the address", () => told.map(urlIn).find((url) => url !== "")));
+    expect(await called).toMatchObject({ isError: false, text: expect.stringContaining("echo pi") });
+    await until("the notice", () => told.find((text) => text === 'Signed in to MCP server "s".'));
   });
 });

@@ -83,8 +83,8 @@ describe("[S1-65] the page about the configuration", () => {
         "`framing`": policy.framing,
         "`shutdown`": policy.shutdown,
         "`offersRoots`": policy.offersRoots,
-        "`trustHints`": policy.trustsHints,
         "`surface`": policy.surface,
+        "`trustHints`": policy.trustsHints,
       } as Record<string, unknown>;
     });
     const rows = table("Defaults");

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
 import { mcpCommand } from "../../src/hosts/pi/command.ts";
@@ -72,6 +73,25 @@ test("completion offers no name from a file that is not allowed", async () => {
     expect(values).toEqual(["trust", "reconnect", "reconnect own"]);
     expect(own.starts()).toEqual([]);
   });
+});
+
+test("files of results stay while the conversation goes on, after a reload or in a fork, and go with it otherwise", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home, { on: { "tools/call": { text: "x".repeat(400_000) } } });
+  home.write({ settings: { mcpServers: [server.entry("fake")] } });
+  const kept: string[] = [];
+  await withEnv(home.env(), async () => {
+    for (const reason of ["quit", "new", "resume", "reload", "fork"]) {
+      const { host, ctx, mcp } = hostIn(home);
+      host.begin(ctx);
+      const result = await mcp({ action: "call", server: "fake", tool: "echo" });
+      const [file = ""] = (result?.details as { files: string[] } | undefined)?.files ?? [];
+      expect(existsSync(file)).toBe(true);
+      await host.end(reason);
+      if (existsSync(file)) kept.push(reason);
+    }
+  });
+  expect(kept).toEqual(["reload", "fork"]);
 });
 
 test("what is allowed while a tool is at work joins at once and leaves that tool alone", async () => {

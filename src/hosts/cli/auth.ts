@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
+import { openBrowser } from "../../auth/browser.ts";
 import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
-import { openBrowser } from "../../dialogs/browser.ts";
 import { McpServerError, messageOf } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";

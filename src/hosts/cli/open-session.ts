@@ -1,5 +1,5 @@
+import { openBrowser } from "../../auth/browser.ts";
 import { formatProblem } from "../../config/problems.ts";
-import { openBrowser } from "../../dialogs/browser.ts";
 import { createDialogs } from "../../dialogs/dialogs.ts";
 import { createSession } from "../../session/create-session.ts";
 import type { McpSession } from "../../session/session.ts";

@@ -12,12 +12,14 @@ import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/re
 import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
+import { sanitizeText } from "../../content/sanitize.ts";
 import { describeError } from "../../error.ts";
 import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { askingPort } from "./dialogs.ts";
 import { PiTools } from "./pi-tools.ts";
+import { askToSignIn } from "./sign-in.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -196,14 +198,15 @@ export class PiHost {
     running.direct.delete(server);
   }
 
-  async end(): Promise<void> {
+  /** Files of results are removed, unless the conversation that names them goes on. */
+  async end(reason = "quit"): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     if (!running) return;
     clearTimeout(running.watchTimer);
     running.watch?.close();
     const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
-    await session?.close();
+    await session?.close(reason === "reload" || reason === "fork" ? { keepResults: true } : {});
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
@@ -253,6 +256,9 @@ export class PiHost {
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
       ...(running.hasUI && askingPort(engine, running.ctx)),
+      ...(running.hasUI && {
+        askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
+      }),
     });
     return [engine, session];
   }
@@ -314,8 +320,9 @@ export function tell(
   text: string,
   type: "info" | "warning" | "error",
 ): void {
-  if (hasUI) ctx.ui.notify(text, type);
-  else console.error(text);
+  const clean = sanitizeText(text);
+  if (hasUI) ctx.ui.notify(clean, type);
+  else console.error(clean);
 }
 
 /** Time enough; does not hold the process, a host that waits for it does. */
