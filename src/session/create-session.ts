@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { keepPermission } from "../config/kept-permissions.ts";
+import { keepPermission } from "../config/keep-permission.ts";
 import { catalogueDir, personOf } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";

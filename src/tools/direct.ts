@@ -30,6 +30,7 @@ export function directTools(
       label: sanitizeLine(`${server}: ${tool.title ?? tool.name}`, 80),
       description: sanitizeProse(withNotes(description, notes)),
       parameters: cleanSchema(schema),
+      target: { server, tool: tool.name },
       run: (call) => runDirectTool(session, server, tool.name, call),
     };
   });

@@ -8,6 +8,8 @@ export interface ToolDescription {
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: JsonObject;
+  /** Whose tool it is, where it is one of a server's own. */
+  readonly target?: { readonly server: string; readonly tool: string };
   /** One line for a host's list of tools. */
   readonly promptSnippet?: string;
   /** Rules a host adds to the system prompt while the tool is active. */

@@ -296,7 +296,7 @@ test("direct tools: a schema's texts are cleaned as the description is", async (
     await host.awaitDirectTools();
     await host.end();
     const read = tools.find(({ name }) => name === "mcp__fake__read");
-    expect(read?.description).toBe("d");
+    expect(read?.description).toBe("d[hidden text]");
     expect(JSON.stringify(read?.parameters)).not.toContain(hidden);
   });
 });

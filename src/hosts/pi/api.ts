@@ -3,6 +3,37 @@
  * imports a host package, even for a class, may load a second copy of it; a type test holds these against both hosts.
  */
 
+/** The colours of pi's theme that are used here. */
+export type PiColor =
+  | "accent"
+  | "border"
+  | "dim"
+  | "error"
+  | "muted"
+  | "success"
+  | "text"
+  | "toolOutput"
+  | "toolTitle"
+  | "warning";
+
+export interface PiTheme {
+  fg(color: PiColor, text: string): string;
+  bold(text: string): string;
+}
+
+/** What pi draws. No line may be wider than `width`: that ends pi. */
+export interface PiComponent {
+  render(width: number): string[];
+  /** Drops what was kept of an earlier drawing: the theme may be another. */
+  invalidate(): void;
+}
+
+export interface PiRenderContext {
+  /** Kept by pi for one call, from its first drawing on. */
+  readonly state: Record<string, unknown>;
+  readonly expanded: boolean;
+}
+
 export interface PiContext {
   readonly cwd: string;
   /** False in print and JSON mode: dialogs and notices go nowhere. */
@@ -39,6 +70,22 @@ export interface PiTool {
     signal: AbortSignal | undefined,
     onUpdate: ((partial: { content: PiContent[]; details: unknown }) => void) | undefined,
   ): Promise<PiToolResult>;
+  /** Drawn from the first word of the arguments on, anew with each change; above the result. */
+  renderCall?(args: unknown, theme: PiTheme, context: PiRenderContext): PiComponent;
+  renderResult?(
+    result: PiDrawnResult,
+    options: { expanded: boolean; isPartial: boolean },
+    theme: PiTheme,
+    context: PiRenderContext,
+  ): PiComponent;
+}
+
+export type PiToolRenderers = Required<Pick<PiTool, "renderCall" | "renderResult">>;
+
+export interface PiDrawnResult {
+  /** Of a session of another version it may hold anything. */
+  readonly content?: readonly { readonly type: string; readonly text?: string; readonly data?: string }[];
+  readonly details?: unknown;
 }
 
 export interface PiCompletion {
@@ -89,4 +136,14 @@ export interface PiMcpServersApi {
 
 export function tellsMcpServers(pi: object): pi is PiMcpServersApi {
   return "getMcpServers" in pi && typeof pi.getMcpServers === "function";
+}
+
+/** How 0.99 and later ask for the drawing of calls, also of tools that are not registered (yet). */
+export interface PiToolRendererApi {
+  /** `next` gives what would draw it otherwise. */
+  registerToolRenderer(resolver: (name: string, next: () => object | undefined) => object | undefined): void;
+}
+
+export function drawsUnknownTools(pi: object): pi is PiToolRendererApi {
+  return "registerToolRenderer" in pi && typeof pi.registerToolRenderer === "function";
 }

@@ -2,6 +2,7 @@
 export { openBrowser } from "../../auth/browser.ts";
 export { describeUntrustedFile } from "../../config/consent.ts";
 export { allowProject } from "../../config/trust.ts";
+export { allowProject } from "../../config/trust-decisions.ts";
 export { createDialogs } from "../../dialogs/dialogs.ts";
 export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { Progress } from "../../protocol/types.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
 import type { PiApi, PiToolResult } from "./api.ts";
+import { toolRenderers } from "./render.ts";
 
 /**
  * The tools pi has of us. pi takes a new definition of a tool, but takes none back: a tool that is withdrawn is made
@@ -28,7 +29,7 @@ export class PiTools {
   }
 
   offer(tool: ToolDescription, run: (call: ToolCall) => Promise<ToolAnswer>): void {
-    const { name, label, description, parameters, promptSnippet, promptGuidelines } = tool;
+    const { name, label, description, parameters, target, promptSnippet, promptGuidelines } = tool;
     this.#registered.set(name, tool);
     this.#pi.registerTool({
       name,
@@ -37,11 +38,13 @@ export class PiTools {
       parameters,
       ...(promptSnippet !== undefined && { promptSnippet }),
       ...(promptGuidelines && { promptGuidelines: [...promptGuidelines] }),
+      ...toolRenderers(name, target),
       execute: async (id, args, signal, onUpdate) => {
         const onProgress = (progress: Progress) => {
-          onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
+          onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: { progress } });
         };
-        return toPiResult(await run({ args, id, signal, onProgress }));
+        const since = performance.now();
+        return toPiResult(await run({ args, id, signal, onProgress }), performance.now() - since);
       },
     });
     // Registering activates what pi has not known before, and nothing else.
@@ -56,8 +59,9 @@ export class PiTools {
   }
 }
 
-function toPiResult(answer: ToolAnswer): PiToolResult {
-  return { content: [...answer.content], details: answer.details, isError: answer.isError };
+/** With how long it took, which not every host tells a renderer. */
+function toPiResult({ content, details, isError }: ToolAnswer, durationMs: number): PiToolResult {
+  return { content: [...content], details: { ...details, durationMs: Math.round(durationMs) }, isError };
 }
 
 function progressText({ progress, total, message }: Progress): string {
