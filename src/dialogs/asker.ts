@@ -39,3 +39,14 @@ export async function selectPaged(
     if (answer !== MORE || signal.aborted) return answer;
   }
 }
+
+const NEXT = "Next page";
+const BACK = "Back to the question";
+
+/** Shows page after page, as long as the person goes on. */
+export async function showPages(asker: Asker, pages: readonly string[], signal: AbortSignal): Promise<void> {
+  for (const [index, page] of pages.entries()) {
+    const isLast = index === pages.length - 1;
+    if ((await asker.select(page, isLast ? [BACK] : [NEXT, BACK], signal)) !== NEXT) return;
+  }
+}

@@ -242,11 +242,16 @@ describe("an address", () => {
     },
   );
 
-  it("that is endless is shown in part, and whole when it is wanted", async () => {
-    const url = `https://example.com/${"x".repeat(2_000)}`;
-    const { shown } = await ask(visit(url), ["Show the whole address", "Decline"]);
+  it("that is long is shown in part, and whole when it is wanted", async () => {
+    const url = `https://example.com/${"x".repeat(1_900)}`;
+    const { shown } = await ask(visit(url), ["Show the whole address", "Back to the question", "Decline"]);
     expect(shown[0]?.text.split("\n").length).toBeLessThan(12);
-    expect(shown[1]?.text.replace(/\n {2}/g, "")).toContain(url);
+    expect(shown[1]?.text.replace(/^Page 1 of 1:|\n/g, "")).toBe(url);
+  });
+
+  it("that is endless is declined", async () => {
+    const { answer } = await ask(visit(`https://example.com/${"x".repeat(5_000)}`), ["Decline"]);
+    expect(answer).toEqual({ action: "decline" });
   });
 });
 

@@ -1,13 +1,15 @@
 import type { Elicitation, ElicitationAnswer } from "../protocol/handlers.ts";
-import { type Asker, selectPaged } from "./asker.ts";
+import { type Asker, selectPaged, showPages } from "./asker.ts";
 import { checkChosen, checkTyped, describeKind, type Field, readForm } from "./form.ts";
-import { addressLines, nameOf, valueLine, words } from "./text.ts";
+import { addressLines, nameOf, pagesOf, valueLine, words } from "./text.ts";
 
 const MESSAGE_LINES = 12;
 const MESSAGE_CHARS = 1_000;
 const VALUE_CHARS = 200;
 /** Of an address that is asked about; more is shown when somebody wants it. */
 const ADDRESS_LINES = 4;
+/** Longer ones than any browser takes everywhere. */
+const MAX_ADDRESS = 2_000;
 /** Whoever answers wrongly more often is no person. */
 const MAX_TRIES = 10;
 
@@ -206,18 +208,20 @@ async function askToVisit(
 ): Promise<ElicitationAnswer> {
   const head = `MCP server \`${nameOf(server)}\` wants you to open an address:\n${words(message, MESSAGE_LINES, MESSAGE_CHARS)}`;
   const address = URL.canParse(url) ? new URL(url) : undefined;
-  if (address === undefined || !/^https?:$/.test(address.protocol)) {
-    const what = `What it names is no address of the web: ${valueLine(url, VALUE_CHARS).text}`;
+  const isUsable = address !== undefined && /^https?:$/.test(address.protocol) && address.href.length <= MAX_ADDRESS;
+  if (!isUsable) {
+    const what = `What it names is no address of the web, or an endless one: ${valueLine(url, VALUE_CHARS).text}`;
     await asker.select(`${head}\n\n${what}`, [DECLINED], signal);
     return DECLINE;
   }
   const lines = addressLines(address.href);
-  let isWhole = lines.length <= ADDRESS_LINES;
+  const isLong = lines.length > ADDRESS_LINES;
+  const shownLines = isLong ? [...lines.slice(0, ADDRESS_LINES), "…"] : lines;
+  const text = [head, "", ...shownLines.map((line) => `  ${line}`), "", ...warnings(address)].join("\n");
+  const options = [DECLINED, OPEN, BY_HAND, ...(isLong ? [SHOW] : [])];
   for (;;) {
-    const shownLines = isWhole ? lines : [...lines.slice(0, ADDRESS_LINES), "…"];
-    const text = [head, "", ...shownLines.map((line) => `  ${line}`), "", ...warnings(address)].join("\n");
-    const answer = await asker.select(text, [DECLINED, OPEN, BY_HAND, ...(isWhole ? [] : [SHOW])], signal);
-    if (answer === SHOW) isWhole = true;
+    const answer = await asker.select(text, options, signal);
+    if (answer === SHOW && isLong) await showPages(asker, pagesOf(address.href), signal);
     else if (answer === DECLINED) return DECLINE;
     else if (answer === BY_HAND) return { action: "accept" };
     else if (answer !== OPEN || signal.aborted) return CANCEL;

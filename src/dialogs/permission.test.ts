@@ -61,8 +61,8 @@ describe("the question", () => {
     );
     expect(await askPermission(asker, { ...REQUEST, args: { content } }, NEVER)).toBe("once");
     expect(shown[0]?.text).toMatch(/ {2}content: \["line 0 x+","line 1 .*…/);
-    expect(shown[1]?.text).toMatch(/^All arguments, page 1 of 4:\n\{\n {2}"content": \[\n {4}"line 0 x+",/);
-    expect(shown[2]?.text).toContain("page 2 of 4");
+    expect(shown[1]?.text).toMatch(/^Page 1 of 4:\n\{\n {2}"content": \[\n {4}"line 0 x+",/);
+    expect(shown[2]?.text).toContain("Page 2 of 4");
   });
 
   it("shows many arguments in part, and more than fits in no name, line or screen", async () => {

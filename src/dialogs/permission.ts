@@ -1,12 +1,10 @@
 import type { PermissionAnswer, PermissionRequest } from "../permission/port.ts";
 import type { ToolAnnotations } from "../protocol/types.ts";
-import type { Asker } from "./asker.ts";
-import { allLines, nameOf, valueLine, words } from "./text.ts";
+import { type Asker, showPages } from "./asker.ts";
+import { nameOf, pagesOf, valueLine, words } from "./text.ts";
 
 const SHOWN_ARGUMENTS = 10;
 const ARGUMENT_CHARS = 200;
-/** What a dialog shows without its head running off the screen. */
-const PAGE_LINES = 20;
 
 const DENY = "Deny";
 const SHOW_ALL = "Show all arguments";
@@ -38,7 +36,7 @@ export async function askPermission(
   for (;;) {
     const answer = await asker.select(text, options, signal);
     if (answer !== SHOW_ALL || shown.isWhole) return answers.get(answer ?? DENY) ?? "deny";
-    await showAll(asker, args, signal);
+    await showPages(asker, pagesOf(JSON.stringify(args, null, 2)), signal);
   }
 }
 
@@ -60,18 +58,4 @@ function saysOfItself({ readOnlyHint, destructiveHint }: ToolAnnotations): strin
   if (readOnlyHint === true) return ["It says that it only reads."];
   if (destructiveHint === true) return ["It says that it may change or remove things."];
   return [];
-}
-
-/** Page by page, as long as the person goes on. */
-async function showAll(asker: Asker, args: unknown, signal: AbortSignal): Promise<void> {
-  const lines = allLines(args);
-  const pages = Math.ceil(lines.length / PAGE_LINES);
-  for (let page = 0; page < pages; page++) {
-    const text = [
-      `All arguments, page ${page + 1} of ${pages}:`,
-      ...lines.slice(page * PAGE_LINES, (page + 1) * PAGE_LINES),
-    ].join("\n");
-    const options = page + 1 < pages ? ["Next page", "Back to the question"] : ["Back to the question"];
-    if ((await asker.select(text, options, signal)) !== "Next page") return;
-  }
 }

@@ -24,14 +24,23 @@ export function words(text: string, maxLines: number, maxChars: number): string 
 /** A value on one line, and whether it is all of it. What nobody could see is shown by its number. */
 export function valueLine(value: unknown, maxChars: number): { text: string; isWhole: boolean } {
   const json = JSON.stringify(value) ?? "";
-  const text = escaped(json.slice(0, maxChars));
-  return json.length > maxChars ? { text: `${text}…`, isWhole: false } : { text, isWhole: true };
+  const characters = [...escaped(json.slice(0, maxChars))];
+  const isWhole = json.length <= maxChars && characters.length <= maxChars;
+  const text = characters.slice(0, maxChars).join("");
+  return { text: isWhole ? text : `${text}…`, isWhole };
 }
 
-/** The whole of a value in lines that fit. */
-export function allLines(value: unknown): string[] {
-  const json = JSON.stringify(value, null, 2) ?? "";
-  return json.split("\n").flatMap((line) => escaped(line).match(new RegExp(`.{1,${LINE_CHARS}}`, "gu")) ?? [""]);
+/** What a dialog shows without its head running off the screen. */
+const PAGE_LINES = 20;
+
+/** The whole of a text, what nobody could see by its number, in pages that fit with their number above. */
+export function pagesOf(text: string): string[] {
+  const fitting = new RegExp(`.{1,${LINE_CHARS}}`, "gu");
+  const lines = text.split("\n").flatMap((line) => escaped(line).match(fitting) ?? [""]);
+  const count = Math.ceil(lines.length / PAGE_LINES);
+  return Array.from({ length: count }, (_, page) =>
+    [`Page ${page + 1} of ${count}:`, ...lines.slice(page * PAGE_LINES, (page + 1) * PAGE_LINES)].join("\n"),
+  );
 }
 
 /** An address in lines that fit; it has been through the parser of addresses, so there is nothing in it but ASCII. */

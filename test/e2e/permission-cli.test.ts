@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { keepPermission } from "../../src/config/kept-permissions.ts";
+import { keepPermission } from "../../src/config/keep-permission.ts";
 import { fakeStdio } from "../ground/fake-server.ts";
 import { temporaryHome } from "../ground/home.ts";
 import { NODES, runCli } from "../ground/run-cli.ts";

@@ -1,4 +1,4 @@
-import { forgetPermissions } from "../../config/kept-permissions.ts";
+import { forgetPermissions } from "../../config/keep-permission.ts";
 import { formatProblem } from "../../config/problems.ts";
 import { userEnvironment } from "../../config/user.ts";
 import { describeKept, describePermission } from "../../permission/describe.ts";

@@ -147,3 +147,30 @@ export interface PiToolRendererApi {
 export function drawsUnknownTools(pi: object): pi is PiToolRendererApi {
   return "registerToolRenderer" in pi && typeof pi.registerToolRenderer === "function";
 }
+
+/** The model a person works with; passed back as it is. */
+export interface PiModel {
+  readonly id: string;
+  readonly provider: string;
+  readonly api: string;
+}
+
+/** What 1.x has in its context: a way to ask that model, with the credentials it is used with. */
+export interface PiModelContext {
+  readonly model: PiModel | undefined;
+  readonly modelRegistry: {
+    complete(
+      model: PiModel,
+      context: { systemPrompt?: string; messages: object[] },
+      options: { maxTokens: number; temperature?: number; signal: AbortSignal },
+    ): Promise<{
+      readonly content: readonly { readonly type: string; readonly text?: string }[];
+      readonly stopReason: string;
+    }>;
+  };
+}
+
+export function hasModel(context: object): context is PiModelContext {
+  const { modelRegistry } = context as { modelRegistry?: { complete?: unknown } };
+  return typeof modelRegistry?.complete === "function";
+}

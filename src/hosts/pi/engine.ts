@@ -1,7 +1,6 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
 export { openBrowser } from "../../auth/browser.ts";
 export { describeUntrustedFile } from "../../config/consent.ts";
-export { allowProject } from "../../config/trust.ts";
 export { allowProject } from "../../config/trust-decisions.ts";
 export { createDialogs } from "../../dialogs/dialogs.ts";
 export { createSession } from "../../session/create-session.ts";

@@ -16,7 +16,7 @@ import { sanitizeText } from "../../content/sanitize.ts";
 import { describeError } from "../../error.ts";
 import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
-import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { askingPort } from "./dialogs.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
@@ -76,6 +76,14 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
+    if (asking.length > 0 && hasUI) {
+      const names = asking.map(({ name }) => visible(name)).join(", ");
+      this.#tell(
+        running,
+        `"sampling" is not offered to MCP servers here, as this pi has no way to ask its model: ${names}.`,
+      );
+    }
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
   }

@@ -150,3 +150,60 @@ test("without anybody to ask, servers are not offered to ask", async () => {
   await runPi(HOSTS[0], home, { mode: "print", prompt: "go", extension: EXTENSION });
   expect(server.params("initialize")[0]?.capabilities).not.toHaveProperty("elicitation");
 });
+
+const SAMPLING = {
+  method: "sampling/createMessage",
+  params: { messages: [{ role: "user", content: { type: "text", text: "How many?" } }], maxTokens: 50 },
+};
+
+test("a server that may ask the model does so with two consents, where the host can ask its model", async () => {
+  await using model = await scriptedModel([call("ask"), { say: "Five." }, { say: "done" }]);
+  await using home = await temporaryHome({ model });
+  const server = await fakeStdio(home, {
+    tools: [tool("ask")],
+    on: { "tools/call": { ask: SAMPLING, text: "thanks" } },
+  });
+  home.write({ settings: { mcpServers: [server.entry("files", { sampling: true })] } });
+  const { dialogs, texts } = person("Ask the model", "Send it");
+  await using pi = await rpcPi(HOSTS[0], home, { extension: EXTENSION, dialogs });
+  await pi.prompt("go");
+  expect(server.params("initialize")[0]?.capabilities).toHaveProperty("sampling");
+  const answer = server
+    .received()
+    .find(({ message }) => message?.method === undefined && message?.result !== undefined);
+  expect(answer?.message?.result).toEqual({
+    role: "assistant",
+    content: { type: "text", text: "Five." },
+    model: "scripted-1",
+    stopReason: "endTurn",
+  });
+  expect(model.requests[1]?.tools).toEqual([]);
+  expect(model.requests[1]?.messages.at(-1)).toMatchObject({ role: "user" });
+  expect(texts()).toEqual([
+    "MCP server `files` wants to ask your model (scripted-1, at most 50 tokens):\n\nuser: How many?",
+    "The answer of scripted-1, to be sent to MCP server `files`:\n\nFive.",
+  ]);
+});
+
+test("the oldest pi has no way to ask its model: it is not offered, and that is said", async () => {
+  await using model = await scriptedModel([call("echo"), { say: "done" }]);
+  await using home = await temporaryHome({ model });
+  const server = await fakeStdio(home);
+  home.write({ settings: { mcpServers: [server.entry("files", { sampling: true })] } });
+  await using pi = await rpcPi(HOSTS[1], home, { extension: EXTENSION });
+  await pi.prompt("go");
+  expect(server.params("initialize")[0]?.capabilities).not.toHaveProperty("sampling");
+  expect(pi.ui.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining("no way to ask its model: files."),
+  );
+});
+
+test("nobody is offered to ask the model who may not", async () => {
+  await using model = await scriptedModel([call("echo"), { say: "done" }]);
+  await using home = await temporaryHome({ model });
+  const server = await fakeStdio(home);
+  home.write({ settings: { mcpServers: [server.entry("files")] } });
+  await using pi = await rpcPi(HOSTS[0], home, { extension: EXTENSION });
+  await pi.prompt("go");
+  expect(server.params("initialize")[0]?.capabilities).not.toHaveProperty("sampling");
+});
