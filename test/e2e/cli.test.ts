@@ -129,7 +129,11 @@ describe.each(NODES.slice(0, 1))("pi-mcp on $name", ({ node }) => {
       [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
       [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
       [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
-      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, add, .*\)\. See/],
+      [
+        ["fly"],
+        2,
+        /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, pins, add, .*\)\. See/,
+      ],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];
     for (const [args, code, line] of cases) {
@@ -223,7 +227,11 @@ describe.each(NODES.slice(0, 1))("pi-mcp on $name", ({ node }) => {
     const refused = await cli(node, home, "call", "fake", "refuse", "limit=many");
     expect(refused).toMatchObject({ code: 8, stdout: "", stderr: expect.stringMatching(expected) });
     const failed = await cli(node, home, "call", "fake", "fail", "{}");
-    expect(failed).toMatchObject({ code: 1, stdout: "Input validation error\n", stderr: expect.stringMatching(expected) });
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: "Input validation error\n",
+      stderr: expect.stringMatching(expected),
+    });
   });
 
   test("a limit longer than a timer can wait is no limit of a moment", async () => {

@@ -14,5 +14,6 @@ export function openSession(values: OptionValues): McpSession {
     ...server,
     policy: { ...server.policy, lifecycle: "lazy" as const },
   }));
-  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd(), stderr });
+  const pinsChanged = (_: string, text: string) => console.error(`pi-mcp: ${text}`);
+  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd(), stderr }, { pinsChanged });
 }

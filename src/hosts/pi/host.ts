@@ -254,6 +254,7 @@ export class PiHost {
     const surroundings = { env: process.env, cwd: running.cwd };
     const session = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
+      pinsChanged: (_, text) => this.#tell(running, text),
       ...(running.hasUI && {
         askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
       }),
