@@ -124,17 +124,6 @@ describe("presentResult", () => {
     ]);
   });
 
-  it("[E167] says once, behind the last link, how what is linked is read", async () => {
-    const link = (uri: string) => ({ type: "resource_link" as const, uri });
-    const options = { linkHint: "read_mcp_resource with these reads it" };
-    const { blocks } = await present([link("a:1"), text("x"), link("a:2"), text("y")], options);
-    expect(blocks).toEqual([
-      text("[resource link a:1]\nx\n[resource link a:2]\n[read_mcp_resource with these reads it]\ny"),
-    ]);
-    expect((await present([text("x")], options)).blocks).toEqual([text("x")]);
-    expect((await present([link("a:1")])).blocks).toEqual([text("[resource link a:1]")]);
-  });
-
   it("says why something was not kept", async () => {
     const full = createSpillStore({ parent, maxFiles: 0 });
     const { blocks, files } = await present(

@@ -13,8 +13,6 @@ export interface PresentOptions {
   /** For all text together, without the line about what is missing. Images have limits of their own. */
   readonly limit: ResultLimit;
   readonly spill: SpillStore;
-  /** How a linked resource is read, for whoever gets the result. */
-  readonly linkHint?: string | undefined;
   /** Images as images; otherwise they are named in the text and kept in files. */
   readonly showImages: boolean;
 }
@@ -73,7 +71,7 @@ export async function presentResult(result: CallToolResult, options: PresentOpti
   };
 
   const pieces: Piece[] = [];
-  for (const part of partsOf(result, options.linkHint)) {
+  for (const part of partsOf(result)) {
     if (part.type === "image" && !options.showImages) pieces.push(omissionMark(part));
     pieces.push(part.type === "text" ? part.text : await present(part));
   }

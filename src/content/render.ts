@@ -25,9 +25,9 @@ const EMPTY = "[the result is empty]";
  * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON, and one
  * with nothing at all says so.
  * Structured content is a part unless the texts say the same; it is never held against the tool's schema, since an
- * answer that does not fit is still an answer. `linkHint` says once, behind the last link, how what is linked is read.
+ * answer that does not fit is still an answer.
  */
-export function partsOf(result: CallToolResult, linkHint?: string): Part[] {
+export function partsOf(result: CallToolResult): Part[] {
   const parts: Part[] = [];
   const addText = (text: string, heading = ""): void => {
     const clean = sanitizeText(text);
@@ -35,8 +35,7 @@ export function partsOf(result: CallToolResult, linkHint?: string): Part[] {
   };
 
   const texts: string[] = [];
-  const lastLink = result.content.findLastIndex(({ type }) => type === "resource_link");
-  for (const [index, block] of result.content.entries()) {
+  for (const block of result.content) {
     switch (block.type) {
       case "text":
         if (block.text !== "") texts.push(block.text);
@@ -54,7 +53,6 @@ export function partsOf(result: CallToolResult, linkHint?: string): Part[] {
       }
       case "resource_link":
         parts.push({ type: "text", text: linkLine(block) });
-        if (index === lastLink && linkHint !== undefined) parts.push({ type: "text", text: `[${label(linkHint)}]` });
         break;
       case "unknown":
         parts.push({ type: "text", text: `[unexpected content block ${label(block.kind)}]` });
