@@ -71,7 +71,7 @@ export class ServerAuth implements HttpAuth {
 
   constructor(options: ServerAuthOptions) {
     this.#options = options;
-    this.#store = openStore(options.root, options.name, options.url);
+    this.#store = openStore(options.root, options.name, options.url, { keeps: options.settings.credentialStore });
   }
 
   /** All tokens that were in use here; another list when there is another one. */
@@ -81,15 +81,21 @@ export class ServerAuth implements HttpAuth {
 
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
   async prepare(): Promise<void> {
-    const { tokens } = this.#store.read() ?? {};
-    if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
-    if (tokens.refreshToken || isMachineGrant(this.#options.settings))
-      await this.#renew(tokens.accessToken).catch(() => {});
+    try {
+      const { tokens } = (await this.#store.read()) ?? {};
+      if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
+      if (tokens.refreshToken || isMachineGrant(this.#options.settings)) await this.#renew(tokens.accessToken);
+    } catch {
+      // As above.
+    }
   }
 
   async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
     await this.prepare();
-    const credentials = this.#store.read();
+    const credentials = await this.#store.read().catch((error: unknown) => {
+      if (!(error instanceof AuthError)) throw error;
+      throw new TransportError("unauthorized", error.message, "rejected", { http: { status: 401 }, cause: error });
+    });
     const tokens = credentials?.tokens;
     if (!tokens) return {};
     this.#remember(tokens.accessToken, tokens.refreshToken, credentials.clientInfo?.clientSecret);
@@ -106,7 +112,7 @@ export class ServerAuth implements HttpAuth {
     }
     if (refusal.method === "POST") this.#challenge = challenge;
     const sent = tokenIn(refusal.sent);
-    const tokens = this.#store.read()?.tokens;
+    const tokens = (await this.#store.read())?.tokens;
     if (tokens && tokens.accessToken !== sent) return true;
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
@@ -141,8 +147,8 @@ export class ServerAuth implements HttpAuth {
     this.#resume();
   }
 
-  status(): SignInStatus {
-    const { tokens } = this.#store.read() ?? {};
+  async status(): Promise<SignInStatus> {
+    const { tokens } = (await this.#store.read()) ?? {};
     if (!tokens) return { state: "signed-out", renewable: false };
     const renewable = tokens.refreshToken !== undefined || isMachineGrant(this.#options.settings);
     return {
@@ -156,7 +162,7 @@ export class ServerAuth implements HttpAuth {
   /** Forgets everything at once, then tells the authorization server. Whether there was anything. */
   async logout(): Promise<boolean> {
     this.#flow?.cancel("signed out");
-    const credentials = this.#store.read();
+    const credentials = await this.#store.read().catch(() => undefined);
     const had = await this.#store.clear();
     this.#dpop = undefined;
     this.#loss = undefined;
@@ -201,7 +207,7 @@ export class ServerAuth implements HttpAuth {
   /** More scopes than were granted are asked for once; then a person has to know. */
   async #stepUp(challenge: Challenge, refusal: AuthRefusal): Promise<boolean> {
     const sent = tokenIn(refusal.sent);
-    const now = this.#store.read();
+    const now = await this.#store.read();
     if (!now?.tokens || sent === undefined) return false;
     if (now.tokens.accessToken !== sent) return true;
     const wanted = challenge.scope ?? "";
@@ -209,7 +215,7 @@ export class ServerAuth implements HttpAuth {
     await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
     this.#challenge = { ...this.#challenge, ...challenge };
     if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
-    if (this.#store.read()?.tokens?.accessToken !== sent) return true;
+    if ((await this.#store.read())?.tokens?.accessToken !== sent) return true;
     const isFirst = !isHeld || !this.#askedAgain.has(wanted);
     if (isHeld) this.#askedAgain.add(wanted);
     if (isFirst && (await this.#signInUnasked(refusal))) return true;
@@ -219,7 +225,7 @@ export class ServerAuth implements HttpAuth {
 
   async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
     // Somebody else may have signed in while this one found out that it has to.
-    const tokens = this.#store.read()?.tokens;
+    const tokens = (await this.#store.read())?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
     const ask = this.#options.askUnasked;
     // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
@@ -265,7 +271,7 @@ export class ServerAuth implements HttpAuth {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
     return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
-      const now = this.#store.read();
+      const now = await this.#store.read();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
@@ -292,7 +298,7 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    const isLost = this.#store.read()?.tokens === undefined;
+    const isLost = (await this.#store.read())?.tokens === undefined;
     if (isLost) this.#loss = error;
     return !isLost;
   }

@@ -128,7 +128,7 @@ const OAUTH: readonly string[] = [
   ...["authServerMetadataUrl", "grantType", "redirectUri", "clientUri", "clientSecretEnvVar", "scopes", "enabled"],
   ...["clientMetadataUrl", "authorizationParams", "authParams", "tokenEndpointAuthMethod", "privateKey"],
   ...["signingAlgorithm", "assertion", "assertionFile", "idpTokenEndpoint", "idpClientId", "idpClientSecret"],
-  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer"],
+  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer", "credentialStore"],
 ];
 
 /** Every field of an entry that is known, which is never taken for a slip of another. */

@@ -225,6 +225,8 @@ export interface OAuthSettings {
   readonly dpop?: boolean;
   /** Signs in where the authorization server does not say that it checks PKCE; a stolen code can then be used. */
   readonly allowMissingPkce?: boolean;
+  /** Where tokens are kept: in a file of the person's own, or in the keyring of the system. */
+  readonly credentialStore?: "file" | "keyring";
   /** Takes an answer without `iss` from an authorization server that says it sends one. */
   readonly allowMissingIssuer?: boolean;
 }
