@@ -4,6 +4,7 @@ import { TransportError } from "../transport/transport.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
+import type { ForeignCredentials, ForeignProgram } from "./foreign.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
 import { refreshStored, revokeStored, wasCutOff } from "./refresh.ts";
 import { covers } from "./scope.ts";
@@ -49,6 +50,12 @@ export interface SignInStatus {
   readonly scope?: string;
   readonly renewable: boolean;
 }
+
+/** What became of a sign-in of another program: `kept` is our own, which is newer; `found` is what would be imported. */
+export type Adoption =
+  | { readonly state: "absent" }
+  | { readonly state: "ambiguous"; readonly names: readonly string[] }
+  | { readonly state: "same" | "kept" | "found" | "imported"; readonly from: ForeignProgram };
 
 /** The credentials of one server: uses, renews, gets and removes them. */
 export class ServerAuth implements HttpAuth {
@@ -145,6 +152,32 @@ export class ServerAuth implements HttpAuth {
     if (flow) return flow.complete(pasted);
     await completeElsewhere(this.#context(), pasted);
     this.#resume();
+  }
+
+  /**
+   * Takes over a sign-in another program has stored for this very address. Of several the one of this server's name counts,
+   * or the only one. What is stored here stays unless it is older, or `force`.
+   */
+  async adopt(
+    candidates: readonly ForeignCredentials[],
+    { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
+  ): Promise<Adoption> {
+    const { name } = this.#options;
+    const named = candidates.filter((each) => each.name === name || each.name === name.replace(/\W/g, "_"));
+    const [found, ...others] = named.length > 0 ? named : candidates;
+    if (!found?.credentials.tokens) return { state: "absent" };
+    if (others.length > 0 && named.length === 0)
+      return { state: "ambiguous", names: candidates.map((each) => each.name) };
+    const { program: from, credentials } = found;
+    const now = (await this.#store.readForNew())?.tokens;
+    if (now?.accessToken === credentials.tokens?.accessToken) return { state: "same", from };
+    const isOlder = (now?.expiresAt ?? Number.POSITIVE_INFINITY) < (credentials.tokens?.expiresAt ?? 0);
+    if (now && !isOlder && !force) return { state: "kept", from };
+    if (dryRun) return { state: "found", from };
+    await this.#store.probe();
+    await this.#store.update(() => credentials);
+    this.#resume();
+    return { state: "imported", from };
   }
 
   async status(): Promise<SignInStatus> {
