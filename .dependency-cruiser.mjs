@@ -4,9 +4,9 @@
  */
 const FLOORS = [
   ["hosts/pi", "hosts/acp", "hosts/cli"],
-  ["tools"],
+  ["tools", "dialogs"],
   ["session", "broker"],
-  ["server"],
+  ["server", "permission"],
   ["protocol", "auth", "catalog", "content", "config"],
   ["transport"],
 ];

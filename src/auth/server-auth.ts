@@ -20,6 +20,8 @@ const MAX_PAUSE_MS = 60_000;
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 /** Of a session that goes on for weeks, the first ones are over. */
 const MAX_SECRETS = 100;
+/** Those come first and stay. */
+const MAX_CONFIGURED = 5;
 /** For a refresh that is under way when all else is over: its answer may be the only one of its kind. */
 const LAST_REFRESH_MS = 5_000;
 /** A person may be that quick, and the request goes on then; it is shorter than the limit of a start usually is. */
@@ -79,9 +81,11 @@ export class ServerAuth implements HttpAuth {
   constructor(options: ServerAuthOptions) {
     this.#options = options;
     this.#store = openStore(options.root, options.name, options.url, { keeps: options.settings.credentialStore });
+    const { clientSecret, privateKey, assertion, idpClientSecret, idpIdToken } = options.settings;
+    this.#remember(clientSecret, privateKey, assertion, idpClientSecret, idpIdToken);
   }
 
-  /** All tokens that were in use here; another list when there is another one. */
+  /** What is configured and all tokens that were read here; another list when there is another one. */
   get secrets(): readonly ConfiguredSecret[] {
     return this.#secrets;
   }
@@ -89,7 +93,7 @@ export class ServerAuth implements HttpAuth {
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
   async prepare(): Promise<void> {
     try {
-      const { tokens } = (await this.#store.read()) ?? {};
+      const { tokens } = (await this.#stored()) ?? {};
       if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
       if (tokens.refreshToken || isMachineGrant(this.#options.settings)) await this.#renew(tokens.accessToken);
     } catch {
@@ -99,13 +103,12 @@ export class ServerAuth implements HttpAuth {
 
   async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
     await this.prepare();
-    const credentials = await this.#store.read().catch((error: unknown) => {
+    const credentials = await this.#stored().catch((error: unknown) => {
       if (!(error instanceof AuthError)) throw error;
       throw new TransportError("unauthorized", error.message, "rejected", { http: { status: 401 }, cause: error });
     });
     const tokens = credentials?.tokens;
     if (!tokens) return {};
-    this.#remember(tokens.accessToken, tokens.refreshToken, credentials.clientInfo?.clientSecret);
     if (tokens.tokenType !== "DPoP") return { authorization: `Bearer ${tokens.accessToken}` };
     const proof = this.#dpopOf(credentials).proof(method, url, tokens.accessToken);
     return { authorization: `DPoP ${tokens.accessToken}`, dpop: proof };
@@ -119,7 +122,7 @@ export class ServerAuth implements HttpAuth {
     }
     if (refusal.method === "POST") this.#challenge = challenge;
     const sent = tokenIn(refusal.sent);
-    const tokens = (await this.#store.read())?.tokens;
+    const tokens = (await this.#stored())?.tokens;
     if (tokens && tokens.accessToken !== sent) return true;
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
@@ -181,7 +184,7 @@ export class ServerAuth implements HttpAuth {
   }
 
   async status(): Promise<SignInStatus> {
-    const { tokens } = (await this.#store.read()) ?? {};
+    const { tokens } = (await this.#stored()) ?? {};
     if (!tokens) return { state: "signed-out", renewable: false };
     const renewable = tokens.refreshToken !== undefined || isMachineGrant(this.#options.settings);
     return {
@@ -195,7 +198,7 @@ export class ServerAuth implements HttpAuth {
   /** Forgets everything at once, then tells the authorization server. Whether there was anything. */
   async logout(): Promise<boolean> {
     this.#flow?.cancel("signed out");
-    const credentials = await this.#store.read().catch(() => undefined);
+    const credentials = await this.#stored().catch(() => undefined);
     const had = await this.#store.clear();
     this.#dpop = undefined;
     this.#loss = undefined;
@@ -209,11 +212,20 @@ export class ServerAuth implements HttpAuth {
     if (this.#renewing) await isOverWithin(this.#renewing, LAST_REFRESH_MS).catch(() => {});
   }
 
+  /** What is stored now, of which nothing is to be shown. */
+  async #stored(): Promise<Credentials | undefined> {
+    const credentials = await this.#store.read();
+    const { tokens, clientInfo, dpopKey } = credentials ?? {};
+    this.#remember(tokens?.accessToken, tokens?.refreshToken, clientInfo?.clientSecret, dpopKey?.d);
+    return credentials;
+  }
+
   #remember(...values: (string | undefined)[]): void {
     const known = new Set(this.#secrets.map(({ value }) => value));
-    const fresh = values.filter((value) => value !== undefined && !known.has(value)) as string[];
+    const fresh = values.filter((value) => value && !known.has(value)) as string[];
     if (fresh.length === 0) return;
-    this.#secrets = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))].slice(-MAX_SECRETS);
+    const all = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))];
+    this.#secrets = [...all.slice(0, MAX_CONFIGURED), ...all.slice(MAX_CONFIGURED).slice(-MAX_SECRETS)];
   }
 
   #settled(flow: SignIn): void {
@@ -240,7 +252,7 @@ export class ServerAuth implements HttpAuth {
   /** More scopes than were granted are asked for once; then a person has to know. */
   async #stepUp(challenge: Challenge, refusal: AuthRefusal): Promise<boolean> {
     const sent = tokenIn(refusal.sent);
-    const now = await this.#store.read();
+    const now = await this.#stored();
     if (!now?.tokens || sent === undefined) return false;
     if (now.tokens.accessToken !== sent) return true;
     const wanted = challenge.scope ?? "";
@@ -248,7 +260,7 @@ export class ServerAuth implements HttpAuth {
     await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
     this.#challenge = { ...this.#challenge, ...challenge };
     if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
-    if ((await this.#store.read())?.tokens?.accessToken !== sent) return true;
+    if ((await this.#stored())?.tokens?.accessToken !== sent) return true;
     const isFirst = !isHeld || !this.#askedAgain.has(wanted);
     if (isHeld) this.#askedAgain.add(wanted);
     if (isFirst && (await this.#signInUnasked(refusal))) return true;
@@ -258,7 +270,7 @@ export class ServerAuth implements HttpAuth {
 
   async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
     // Somebody else may have signed in while this one found out that it has to.
-    const tokens = (await this.#store.read())?.tokens;
+    const tokens = (await this.#stored())?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
     const ask = this.#options.askUnasked;
     // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
@@ -304,7 +316,7 @@ export class ServerAuth implements HttpAuth {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
     return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
-      const now = await this.#store.read();
+      const now = await this.#stored();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
@@ -331,7 +343,7 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    const isLost = (await this.#store.read())?.tokens === undefined;
+    const isLost = (await this.#stored())?.tokens === undefined;
     if (isLost) this.#loss = error;
     return !isLost;
   }

@@ -127,11 +127,11 @@ describe("both dialects of pi", () => {
   });
 
   it("warn of a value of the wrong kind in a field without effect, and of no other", () => {
-    const { server, problems } = read({ command: "x", toolPrefix: 5, toolExposure: "direct" });
+    const { server, problems } = read({ command: "x", toolPrefix: 5, exposeResources: "all" });
     expect(server?.name).toBe("s");
     expect(problems).toEqual([
       '1:48 warning Server "s": "toolPrefix" should not be a number; it has no effect.',
-      '1:65 warning Server "s": "toolExposure" should not be a string; it has no effect.',
+      '1:68 warning Server "s": "exposeResources" should not be a string; it has no effect.',
     ]);
   });
 });

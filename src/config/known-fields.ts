@@ -52,6 +52,7 @@ const ACTS: readonly string[] = [
     "required",
     "surface",
     "exposure",
+    "toolExposure",
     "directTools",
     "includeTools",
     "excludeTools",
@@ -69,6 +70,7 @@ const ACTS: readonly string[] = [
     "inheritEnv",
     "stopContainer",
     "offersRoots",
+    "trustHints",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];
@@ -76,7 +78,6 @@ const ACTS: readonly string[] = [
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // pi's own client
   description: ["string"],
-  toolExposure: ["object"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
   exposeResources: ["boolean"],

@@ -1,23 +1,10 @@
-import { randomUUID } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { realpathSync } from "node:fs";
 import { isObject } from "../is-object.ts";
-import { type Lock, lockAt } from "../lock.ts";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
-import { formatProblem } from "./problems.ts";
-import type { ConfigProblem, UntrustedFile } from "./record.ts";
+import type { ConfigProblem } from "./record.ts";
 
 export type Decision = "allow" | "deny";
-
-/** What a person has said to one content of one file. */
-export interface TrustEntry {
-  /** Without symbolic links. */
-  readonly file: string;
-  /** Of the content, hexadecimal. */
-  readonly sha256: string;
-  readonly decision: Decision;
-}
 
 /** Decisions by file and by hash. A file may have several contents allowed: people change between branches. */
 export type TrustStore = ReadonlyMap<string, ReadonlyMap<string, Decision>>;
@@ -28,7 +15,8 @@ export interface TrustFile {
   readonly problem?: ConfigProblem;
 }
 
-const VERSION = 1;
+/** Of the record. */
+export const TRUST_VERSION = 1;
 
 /** Reads what was decided. Never throws; one thing that is not as it was written makes all of it worth nothing. */
 export function readTrust(user: UserEnvironment): TrustFile {
@@ -39,49 +27,6 @@ export function readTrust(user: UserEnvironment): TrustFile {
   if (document === undefined) return { store: new Map() };
   const store = storeOf(document.text);
   return store ? { store } : unusable({ file, line: 1, column: 1, severity: "error", message: "It has another form." });
-}
-
-/**
- * Records that a person has seen this content and what they said. The content is that of `UntrustedFile`, so a file that
- * was replaced meanwhile is not what was allowed. Throws an Error with a sentence when the record cannot be used or
- * written; a record that cannot be used is left as it is.
- */
-export function allowProject(
-  user: UserEnvironment,
-  { realPath, sha256 }: Pick<UntrustedFile, "realPath" | "sha256">,
-  decision: Decision = "allow",
-): void {
-  change(user, (store) => {
-    // Set anew, so that the latest stands last.
-    const earlier = [...(store.get(realPath) ?? [])].filter(([hash]) => hash !== sha256);
-    store.set(realPath, new Map([...earlier, [sha256, decision] as const].slice(-MAX_CONTENTS)));
-  });
-}
-
-/** Contents of one file that are remembered, the latest ones. */
-const MAX_CONTENTS = 50;
-
-/**
- * Forgets what was decided about a file, whatever its content, or about all files. A path may be given as the project
- * has it, also of a file that is gone. Returns the files that were forgotten; throws as `allowProject` does.
- */
-export function revoke(user: UserEnvironment, file?: string): string[] {
-  const wanted =
-    file === undefined ? undefined : new Set([file, realPathOf(file), join(realPathOf(dirname(file)), basename(file))]);
-  const forgotten = [...usable(user).keys()].filter((known) => wanted?.has(known) ?? true);
-  if (forgotten.length > 0) {
-    change(user, (store) => {
-      for (const known of forgotten) store.delete(known);
-    });
-  }
-  return forgotten;
-}
-
-/** All decisions, in the order of their files. Throws as `allowProject` does. */
-export function listTrust(user: UserEnvironment): TrustEntry[] {
-  return [...usable(user)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([file, contents]) => [...contents].map(([sha256, decision]) => ({ file, sha256, decision })));
 }
 
 /** The path without symbolic links, as far as it exists. */
@@ -98,13 +43,7 @@ function unusable({ message, ...position }: ConfigProblem): TrustFile {
   return { store: new Map(), problem: { ...position, message: `${what} (${message})` } };
 }
 
-function usable(user: UserEnvironment): TrustStore {
-  const { store, problem } = readTrust(user);
-  if (problem !== undefined) throw new Error(formatProblem(problem));
-  return store;
-}
-
-/** `undefined` for anything but what `change` writes. */
+/** `undefined` for anything but what `trust-decisions` writes. */
 function storeOf(text: string): TrustStore | undefined {
   let value: unknown;
   try {
@@ -112,7 +51,7 @@ function storeOf(text: string): TrustStore | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return undefined;
+  if (!isObject(value) || value.version !== TRUST_VERSION || !isObject(value.files)) return undefined;
   const store = new Map<string, ReadonlyMap<string, Decision>>();
   for (const [file, contents] of Object.entries(value.files)) {
     if (!isObject(contents)) return undefined;
@@ -125,70 +64,4 @@ function storeOf(text: string): TrustStore | undefined {
 
 function isDecision(entry: [string, unknown]): entry is [string, Decision] {
   return /^[0-9a-f]{64}$/.test(entry[0]) && (entry[1] === "allow" || entry[1] === "deny");
-}
-
-/**
- * Reads, changes and replaces the record. Whoever reads it meanwhile sees the old one or the new one, and of two that
- * write at once the second waits: a no that is lost would be worse than a moment's wait.
- */
-function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<string, Decision>>) => void): void {
-  // A link is kept, as some people link such files from elsewhere.
-  const file = realPathOf(trustPath(user));
-  // Read before anything is written, too, so that a record that cannot be used stays alone.
-  usable(user);
-  let lock: Lock;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    lock = takeLock(`${file}.lock`);
-  } catch (thrown) {
-    throw notWritten(file, thrown);
-  }
-  try {
-    const store = new Map(usable(user));
-    edit(store);
-    const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
-    replaceFile(file, `${JSON.stringify({ version: VERSION, files }, null, 2)}\n`);
-  } finally {
-    lock.release();
-  }
-}
-
-function replaceFile(file: string, text: string): void {
-  let made = false;
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const handle = openSync(temporary, "wx", 0o600);
-    made = true;
-    try {
-      writeFileSync(handle, text);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(temporary, file);
-  } catch (thrown) {
-    if (made) rmSync(temporary, { force: true });
-    throw notWritten(file, thrown);
-  }
-}
-
-const LOCK_RETRY_MS = 20;
-
-/** Whoever is to say yes or no can wait. */
-function takeLock(path: string): Lock {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  const tryLock = lockAt(path);
-  for (;;) {
-    const lock = tryLock();
-    if (lock) return lock;
-    Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
-  }
-}
-
-function notWritten(file: string, thrown: unknown): Error {
-  return new Error(`The record of allowed project files, ${file}, could not be written (${codeOf(thrown)}).`);
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
 }

@@ -1,6 +1,6 @@
 import type { ConfiguredSecret } from "../config/record.ts";
+import { createValueSearch, type ValueSearch } from "./find-values.ts";
 import { isSecretName, REDACTED, redactPatterns } from "./redact-patterns.ts";
-import { sanitizeText } from "./sanitize.ts";
 
 /** Removes secrets from what a model, a person or a log is to see. Always before the text is cut. */
 export interface Redactor {
@@ -18,11 +18,11 @@ const MAX_DEPTH = 1000;
 
 /**
  * A redactor for the values that are configured for a server (S1-15, S1-63); in the mode `patterns` it also removes
- * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, and
- * in the forms it takes inside JSON and addresses.
+ * what merely looks like a secret (S1-17).
  */
 export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patterns" | "values"): Redactor {
-  const needles = needlesOf(secrets);
+  const values = secrets.flatMap(({ value, isSecret }) => (isSecret || value.length >= MIN_VALUE_CHARS ? value : []));
+  const search = createValueSearch(values);
   // Most numbers that equal a configured value are a port or a limit, and a mark in their place would spoil them: only
   // long secrets are looked for.
   const numbers = new Set(
@@ -30,7 +30,7 @@ export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patt
   );
 
   function redact(text: string): string {
-    const redacted = redactValues(text, needles);
+    const redacted = redactValues(text, search);
     return mode === "patterns" ? redactPatterns(redacted) : redacted;
   }
 
@@ -61,49 +61,16 @@ export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patt
   return { text: redact, json: (value) => copy(value, 0) as typeof value };
 }
 
-/** Everything to look for, the longest first. */
-function needlesOf(secrets: readonly ConfiguredSecret[]): string[] {
-  const needles = new Set<string>();
-  for (const { value, isSecret } of secrets) {
-    const minimum = isSecret ? 1 : MIN_VALUE_CHARS;
-    for (const form of formsOf(value)) if (form.length >= minimum) needles.add(form);
-  }
-  return [...needles].sort((a, b) => b.length - a.length);
-}
-
-function formsOf(value: string): string[] {
-  const forms = new Set([value, value.trim(), sanitizeText(value)]);
-  for (const plain of [...forms]) {
-    const json = JSON.stringify(plain).slice(1, -1);
-    forms.add(json);
-    // A JSON text inside a JSON text.
-    forms.add(JSON.stringify(json).slice(1, -1));
-    // Other writers escape the slash, or everything that is not ASCII.
-    forms.add(json.replaceAll("/", "\\/"));
-    const ascii = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    forms.add(ascii);
-    forms.add(ascii.replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`));
-    try {
-      forms.add(encodeURIComponent(plain));
-    } catch {
-      // Half of a surrogate pair: no address can hold it.
-    }
-  }
-  return [...forms];
-}
-
 /**
  * Finds all values in the text as it is and only then replaces, so that values which overlap or contain each other are
  * covered to the last character, and no value is found inside a mark.
  */
-function redactValues(text: string, needles: readonly string[]): string {
+function redactValues(text: string, search: ValueSearch): string {
   let covered: Uint8Array | undefined;
-  for (const needle of needles) {
-    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
-      covered ??= new Uint8Array(text.length);
-      covered.fill(1, at, at + needle.length);
-    }
-  }
+  search(text, (start, end) => {
+    covered ??= new Uint8Array(text.length);
+    covered.fill(1, start, end);
+  });
   if (covered === undefined) return text;
   for (let at = text.indexOf(REDACTED); at !== -1; at = text.indexOf(REDACTED, at + REDACTED.length)) {
     covered.fill(0, at, at + REDACTED.length);

@@ -61,9 +61,12 @@ export class ServerCatalogue {
     return age >= 0 && age < ERA_AGE_MS ? era?.is : undefined;
   }
 
-  /** Takes a new listing. One that gave nothing but trouble says less than what was known before. */
-  take({ connection, redact }: Live, listing: Listing<ToolDefinition>): void {
-    if (listing.items.length === 0 && (!listing.complete || listing.notices.length > 0)) return;
+  /**
+   * Takes a new listing; its tools as they are known from now on. One that gave nothing but trouble says less than what was
+   * known before.
+   */
+  take({ connection, redact }: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
+    if (listing.items.length === 0 && (!listing.complete || listing.notices.length > 0)) return [];
     const former = this.#read();
     const { era, serverInfo, instructions } = connection;
     const texts = { title: serverInfo.title, description: serverInfo.description, instructions };
@@ -82,10 +85,12 @@ export class ServerCatalogue {
     const next: KeptCatalogue = { server, tools, complete, era: { is: era, askedAt }, listedAt: now };
     const isSame = former !== undefined && contentOf(former) === contentOf(next);
     this.#isListed = true;
-    if (isSame && now - former.listedAt < REWRITE_AFTER_MS && now >= former.listedAt) return;
-    this.#kept = next;
     if (!isSame) this.#known = undefined;
-    this.#folder?.keep(this.#identity(), next);
+    if (!isSame || now - former.listedAt >= REWRITE_AFTER_MS || now < former.listedAt) {
+      this.#kept = next;
+      this.#folder?.keep(this.#identity(), next);
+    }
+    return this.known?.tools ?? [];
   }
 
   #identity(): string {
@@ -100,10 +105,7 @@ export class ServerCatalogue {
   #decode({ server, tools, complete }: KeptCatalogue): KnownTools {
     const config = this.#config();
     const { title, description, instructions } = server;
-    const decoded = tools.flatMap((tool) => {
-      const { item } = decodeTool(tool);
-      return item !== undefined && isIncluded(config, item.name) ? [item] : [];
-    });
+    const decoded = tools.flatMap((tool) => decodeTool(tool).item ?? []);
     return {
       server: {
         name: config.name,
@@ -111,19 +113,25 @@ export class ServerCatalogue {
         ...(description !== undefined && { description }),
         ...(instructions !== undefined && { instructions }),
       },
-      tools: decoded,
+      tools: decoded.filter(({ name }) => isIncluded(config, name)),
       complete,
     };
   }
 }
 
-/** A tool as it is kept; undefined for one whose name gives a secret away. One that is nested without end keeps its words. */
-function wireTool(tool: ToolDefinition, { listings, words }: Live["redact"]): JsonObject | undefined {
+/** A tool for whoever is not its server: without configured secrets. Undefined where its name gives one away. */
+export function shownTool(tool: ToolDefinition, redact: Live["redact"]): ToolDefinition | undefined {
+  const wire = wireTool(tool, redact);
+  return wire && decodeTool(wire).item;
+}
+
+/** A tool as it is kept. One that is nested without end keeps its words. */
+function wireTool(tool: ToolDefinition, { definitions, listings }: Live["redact"]): JsonObject | undefined {
   const { raw, name, description } = tool;
-  if (words.text(name) !== name) return undefined;
+  if (definitions.words.text(name) !== name) return undefined;
   const members = TOOL_MEMBERS.flatMap((member) => (raw[member] === undefined ? [] : [[member, raw[member]]]));
   try {
-    return redactDefinition(Object.fromEntries(members) as JsonObject, listings, words);
+    return redactDefinition(Object.fromEntries(members) as JsonObject, definitions);
   } catch {
     return { name, ...(description !== undefined && { description: listings.text(description) }) };
   }

@@ -1,7 +1,8 @@
 import type { ConfiguredSecret, ServerConfig, ServerTarget } from "../config/record.ts";
-import { wordSecrets } from "../content/redact-definition.ts";
+import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
+import type { ClientHandlers } from "../protocol/handlers.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import type { Authorization } from "./authorization.ts";
@@ -9,7 +10,7 @@ import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
 import { growingRedactor } from "./growing-redactor.ts";
 import { joinAuth } from "./join-auth.ts";
-import { Live } from "./live.ts";
+import { Live, type Redactors } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 
 const NONE: readonly ConfiguredSecret[] = [];
@@ -33,7 +34,7 @@ export async function openLive(
   surroundings: AuthorizedSurroundings,
   options: OpenOptions,
 ): Promise<Live> {
-  const { handlers, knownEra, signal } = options;
+  const { knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const { authorization } = surroundings;
   const commanded = await headersOf(config, target, surroundings);
@@ -41,13 +42,19 @@ export async function openLive(
     () => authorization?.secrets ?? NONE,
     () => commanded?.secrets ?? NONE,
   );
-  const redact = {
+  const listings = growingRedactor(secrets, "values", tokens);
+  const redact: Redactors = {
     errors: growingRedactor(secrets, "patterns", tokens),
     results: growingRedactor(secrets, config.policy.redactResults, tokens),
-    listings: growingRedactor(secrets, "values", tokens),
-    words: growingRedactor(wordSecrets(secrets), "values", tokens),
+    listings,
+    definitions: {
+      texts: listings,
+      values: growingRedactor(valueSecrets(secrets), "values", tokens),
+      words: growingRedactor(wordSecrets(secrets), "values", tokens),
+    },
   };
   await commanded?.prepare(signal);
+  const handlers = withoutSecrets(options.handlers, redact);
   await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
@@ -95,5 +102,15 @@ function joinedSecrets(...sources: readonly (() => readonly ConfiguredSecret[])[
     if (now.some((list, index) => list !== lists[index])) joined = now.flat();
     lists = now;
     return joined;
+  };
+}
+
+/** What a server says beside its answers quotes what it was given as well. */
+function withoutSecrets(handlers: ClientHandlers, redact: Redactors): ClientHandlers {
+  const { notice, log } = handlers;
+  return {
+    ...handlers,
+    ...(notice && { notice: (text) => notice(redact.errors.text(text)) }),
+    ...(log && { log: (entry) => log(redact.results.json(entry)) }),
   };
 }

@@ -1,7 +1,7 @@
 import { widenLimit } from "../content/limit.ts";
 import { type Presentation, presentResult } from "../content/present.ts";
 import type { ModelBlock } from "../content/render.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
@@ -13,6 +13,8 @@ import type { ToolAnswer, ToolCall } from "./tool.ts";
 const REPAIR_CHARS = 200;
 
 export interface PresentedResult extends Presentation {
+  /** As the server sent it, without configured secrets. */
+  readonly raw: JsonObject;
   readonly isError: boolean;
   /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
   readonly notes: JsonObject;
@@ -36,7 +38,7 @@ class RefusedCall extends Error {
 export async function callAndPresent(
   session: McpSession,
   target: CallTarget,
-  { signal, onProgress }: ToolCall,
+  { id, signal, onProgress }: ToolCall,
   showImages: boolean,
   timeoutMs?: number,
 ): Promise<PresentedResult> {
@@ -46,6 +48,7 @@ export async function callAndPresent(
   const options = {
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
+    ...(id !== undefined && { callId: id }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
   const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
@@ -57,10 +60,27 @@ export async function callAndPresent(
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
   const advice = result.isError ? await advise() : undefined;
   if (advice === undefined || !(advice.areWrong || blamesArguments(textOf(presented.blocks)))) {
-    return { ...presented, isError: result.isError, notes: repaired };
+    return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
   }
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice.text}` }];
-  return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+}
+
+/**
+ * What a model gets of a result where nothing stands before it. That the tool has failed is said in the text too: not every
+ * provider takes it from anywhere else.
+ */
+export function contentOf({ server, tool }: CallTarget, { blocks, isError }: PresentedResult): readonly ModelBlock[] {
+  if (!isError) return blocks;
+  const [first, ...rest] = blocks;
+  const head = headOf(server, tool, true);
+  return first?.type === "text"
+    ? [{ type: "text", text: `${head}\n${first.text}` }, ...rest]
+    : [{ type: "text", text: head }, ...blocks];
+}
+
+export function headOf(server: string, tool: string, isError: boolean): string {
+  return `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
 }
 
 function textOf(blocks: readonly ModelBlock[]): string {
@@ -72,7 +92,7 @@ export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer 
   const failure = thrown instanceof RefusedCall ? thrown.refusal : thrown;
   const advice = thrown instanceof RefusedCall ? `\n\n${thrown.message}` : "";
   return {
-    content: [{ type: "text", text: sanitizeText(`${describeError(failure)}${advice}`) }],
+    content: [{ type: "text", text: sanitizeProse(`${describeError(failure)}${advice}`) }],
     isError: true,
     details: { ...details, isError: true, category: categoryOf(failure) },
   };

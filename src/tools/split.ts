@@ -1,25 +1,40 @@
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
-import { describeWhole } from "./find.ts";
+import { describeWhole, searchTools } from "./find.ts";
+import { listServers } from "./server-list.ts";
 import { MAX_CALL_SECONDS } from "./split-description.ts";
+import { readTarget, type ToolTarget } from "./target.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 import { toolPage } from "./tool-page.ts";
 
-/** Runs `mcp_load`: connects the server if need be [S3-11, S3-22]. Never rejects: a failure is an answer with `isError`. */
+/** How the model goes on after a search. */
+const HINTS = {
+  next: "Call one with mcp_call (selector server.tool, args); mcp_load with server and tool shows one in full.",
+  list: "mcp_load with server makes them known",
+};
+
+/**
+ * Runs `mcp_load`: shows the tools of a server, which it connects if need be [S3-11, S3-22], or one tool in full; with a query
+ * it finds tools, and with nothing it lists the servers, both without starting anything. Never rejects: a failure is
+ * an answer with `isError`.
+ */
 export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const { server, tool } = wordsOf(call.args);
+  const fields = fieldsOf(call.args);
   try {
-    if (server === "") throw new ArgumentsError("mcp_load needs `server`, the name of an MCP server");
+    if (wordOf(fields.query) !== "") {
+      return answer(searchTools(session, fields, HINTS), { server, isError: false });
+    }
+    if (server === "" && tool !== "") throw new ArgumentsError("mcp_load needs the `server` of that tool, too");
+    if (server === "") return answer(listServers(session), { isError: false });
     const options = call.signal ? { signal: call.signal } : {};
     if (tool !== "") {
       const found = await session.findTool(server, tool, options);
       const { resultLimit } = session.config(server).policy;
       return answer(describeWhole(server, found, resultLimit), { server, tool, isError: false });
     }
-    const listed = await session.listTools(server, options);
-    // As they are kept, which is without configured secrets also within their schemas.
-    const tools = listed.length === 0 ? listed : (session.knownTools(server)?.tools ?? listed);
+    const tools = await session.listTools(server, options);
     const details = { server, toolCount: tools.length, isError: false };
     const { notices } = session.status(server);
     const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
@@ -31,21 +46,28 @@ export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<T
 
 /** Runs `mcp_call`. Never rejects: a failure is an answer with `isError` and a category [S3-64]. */
 export async function runMcpCall(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
-  const { server, tool } = selectorOf(session, call.args);
-  const details = { server, tool };
+  const { args, timeout, selector } = fieldsOf(call.args);
+  const written = wordOf(selector) === "" ? wordsOf(call.args) : { server: "", tool: wordOf(selector) };
+  let details: ToolTarget = written;
   try {
+    details = await readTarget(session, written, call.signal);
+    const { server, tool } = details;
     if (server === "" || tool === "") {
       throw new ArgumentsError(
         "mcp_call needs `selector` as server.tool (such as github.list_issues), or `server` and `tool`",
       );
     }
-    const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true, timeoutMs);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
-    return failureAnswer(thrown, details);
+    return failureAnswer(thrown, { ...details });
   }
 }
 
@@ -60,16 +82,6 @@ function fieldsOf(args: unknown): Record<string, unknown> {
 function wordsOf(args: unknown): { server: string; tool: string } {
   const { server, tool } = fieldsOf(args);
   return { server: wordOf(server), tool: wordOf(tool) };
-}
-
-/** A server's name may hold dots itself: the longest one that is configured counts, else what is before the first dot. */
-function selectorOf(session: McpSession, args: unknown): { server: string; tool: string } {
-  const selector = wordOf(fieldsOf(args).selector);
-  if (selector === "") return wordsOf(args);
-  const names = session.servers.map(({ name }) => name).filter((name) => selector.startsWith(`${name}.`));
-  const longest = names.sort((a, b) => b.length - a.length)[0];
-  const at = longest === undefined ? selector.indexOf(".") : longest.length;
-  return at < 0 ? { server: "", tool: "" } : { server: selector.slice(0, at), tool: selector.slice(at + 1) };
 }
 
 /** Milliseconds; a limit that is none is as if it were not given. */
