@@ -20,6 +20,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
       tools.push(each);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) if (tools.some((each) => each.name === name)) active.add(name);
@@ -29,8 +30,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   } as unknown as PiApi;
   const asked: string[] = [];
   const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
-  const ui = { notify: (text: string) => void told.push(text), select, input: async () => undefined };
-  const ctx = { cwd: home.cwd, hasUI: true, ui };
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
   const mcp = (args: object, signal?: AbortSignal) =>
     tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
   /** As the model calls a tool of a server of an mcp.json. */
@@ -67,10 +67,10 @@ test("completion offers no name from a file that is not allowed", async () => {
     const { host, ctx } = hostIn(home);
     host.begin(ctx);
     const values = mcpCommand(host)
-      .getArgumentCompletions("")
+      .getArgumentCompletions("reconnect ")
       ?.map(({ value }) => value);
     await host.end();
-    expect(values).toEqual(["trust", "reconnect", "reconnect own"]);
+    expect(values).toEqual(["reconnect own"]);
     expect(own.starts()).toEqual([]);
   });
 });
@@ -90,6 +90,10 @@ test("files of results stay while the conversation goes on, after a reload or in
       await host.end(reason);
       if (existsSync(file)) kept.push(reason);
     }
+    // Servers wait for a session after the last one.
+    const last = hostIn(home);
+    last.host.begin(last.ctx);
+    await last.host.end("quit");
   });
   expect(kept).toEqual(["reload", "fork"]);
 });

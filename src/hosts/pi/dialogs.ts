@@ -7,17 +7,27 @@ import { hasModel, type PiContext, type PiModel, type PiModelContext } from "./a
  * What asks the person in front of pi, also in RPC mode. Without a UI dialogs are answered at once with nothing, so there it is
  * not to be offered. A host that has moved on to another session throws: then nobody was asked.
  */
-export function askingPort(
-  { createDialogs, openBrowser }: Pick<typeof import("./engine.ts"), "createDialogs" | "openBrowser">,
-  ctx: PiContext,
-): Dialogs {
-  const { ui } = ctx;
-  const asker: Asker = {
-    select: (text, options, signal) => ui.select(text, [...options], { signal }),
-    input: (text, hint, signal) => ui.input(text, hint, { signal }),
+export function askingPort(ctx: PiContext): Dialogs {
+  let made: Promise<Dialogs> | undefined;
+  const dialogs = () => {
+    made ??= import("./engine.ts").then(({ createDialogs, openBrowser }) => {
+      const open = (address: string) => openBrowser(address, process.env);
+      return createDialogs(askerOf(ctx), open, hasModel(ctx) ? sampleModel(ctx) : undefined);
+    });
+    return made;
   };
-  const open = (address: string) => openBrowser(address, process.env);
-  return createDialogs(asker, open, hasModel(ctx) ? sampleModel(ctx) : undefined);
+  return {
+    permission: { ask: async (...asked) => (await dialogs()).permission.ask(...asked) },
+    elicit: { modes: ["form", "url"], ask: async (...asked) => (await dialogs()).elicit.ask(...asked) },
+    ...(hasModel(ctx) && { sample: async (...asked) => (await dialogs()).sample?.(...asked) ?? {} }),
+  };
+}
+
+function askerOf({ ui }: PiContext): Asker {
+  return {
+    select: (text, options, signal) => ui.select(text, [...options], { signal }),
+    input: async (text, hint, signal) => ui.input?.(text, hint, { signal }),
+  };
 }
 
 /** The model that the person uses at that moment. */

@@ -20,6 +20,7 @@ export default function piMcp(pi: PiApi): void {
     pi.on("before_agent_start", () => host.awaitDirectTools());
     pi.on("session_shutdown", ({ reason }) => host.end(reason));
     pi.on("tool_result", (event) => host.markError(event));
+    pi.on("tool_call", ({ toolName }) => host.awaitFindable(toolName));
     if (drawsUnknownTools(pi)) pi.registerToolRenderer(drawUnknown);
     if (tellsMcpServers(pi)) pi.on("mcp_servers_change", () => host.takeRegistered());
   } catch (error) {
