@@ -42,8 +42,8 @@ export interface PiContext {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
     select(title: string, options: string[], more?: { signal?: AbortSignal }): Promise<string | undefined>;
-    /** What was typed; undefined when the dialog was dismissed. 0.73 does not show the placeholder. */
-    input?(title: string, placeholder?: string, options?: { signal?: AbortSignal }): Promise<string | undefined>;
+    /** A line of text; undefined when the dialog was dismissed. 0.73 does not show the placeholder. */
+    input(title: string, placeholder?: string, more?: { signal?: AbortSignal }): Promise<string | undefined>;
     /** A text of several lines. */
     editor?(title: string, prefill?: string): Promise<string | undefined>;
     /** In a terminal: what the factory makes has the keyboard until it is done. Elsewhere the factory is not called. */

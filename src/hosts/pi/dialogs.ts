@@ -2,31 +2,36 @@ import type { Asker } from "../../dialogs/asker.ts";
 import type { Dialogs } from "../../dialogs/dialogs.ts";
 import type { SampleModel, SampleRequest } from "../../dialogs/sample.ts";
 import { hasModel, type PiContext, type PiModel, type PiModelContext } from "./api.ts";
+import type { Engine } from "./live-session.ts";
 
 /**
  * What asks the person in front of pi, also in RPC mode. Without a UI dialogs are answered at once with nothing, so there it is
  * not to be offered. A host that has moved on to another session throws: then nobody was asked.
  */
-export function askingPort(ctx: PiContext): Dialogs {
+export function askingPort(engine: () => Promise<Engine>, ctx: PiContext): Dialogs {
+  const { ui } = ctx;
+  const asker: Asker = {
+    select: (text, options, signal) => ui.select(text, [...options], { signal }),
+    input: (text, hint, signal) => ui.input(text, hint, { signal }),
+  };
   let made: Promise<Dialogs> | undefined;
   const dialogs = () => {
-    made ??= import("./engine.ts").then(({ createDialogs, openBrowser }) => {
+    made ??= engine().then(({ createDialogs, openBrowser }) => {
       const open = (address: string) => openBrowser(address, process.env);
-      return createDialogs(askerOf(ctx), open, hasModel(ctx) ? sampleModel(ctx) : undefined);
+      return createDialogs(asker, open, hasModel(ctx) ? sampleModel(ctx) : undefined);
     });
     return made;
   };
   return {
-    permission: { ask: async (...asked) => (await dialogs()).permission.ask(...asked) },
-    elicit: { modes: ["form", "url"], ask: async (...asked) => (await dialogs()).elicit.ask(...asked) },
-    ...(hasModel(ctx) && { sample: async (...asked) => (await dialogs()).sample?.(...asked) ?? {} }),
-  };
-}
-
-function askerOf({ ui }: PiContext): Asker {
-  return {
-    select: (text, options, signal) => ui.select(text, [...options], { signal }),
-    input: async (text, hint, signal) => ui.input?.(text, hint, { signal }),
+    permission: { ask: async (...request) => (await dialogs()).permission.ask(...request) },
+    elicit: { modes: ["form", "url"], ask: async (...request) => (await dialogs()).elicit.ask(...request) },
+    ...(hasModel(ctx) && {
+      sample: async (...request) => {
+        const { sample } = await dialogs();
+        if (sample === undefined) throw new Error("There is no model.");
+        return sample(...request);
+      },
+    }),
   };
 }
 

@@ -333,7 +333,8 @@ export class PiHost {
   #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
-      ...(running.hasUI && askingPort(running.ctx)),
+      pinsChanged: (_, text) => this.#tell(running, text),
+      ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
           const [engine] = await this.#ready(running);
