@@ -11,6 +11,7 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
+import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
 import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { askingPort } from "./dialogs.ts";
@@ -166,7 +167,8 @@ export class PiHost {
     const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
     const waiting = waitingNotice(next.untrusted, howToAllow(running));
     const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
-    const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
+    const permission = permissionChange(former.permission, next.permission);
+    const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
     const text = lines.filter((line) => line !== undefined).join("\n");
     this.#showStatus(running);
     if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
