@@ -130,6 +130,7 @@ export class Server {
       handlersFor(config, port, events),
       predecessor,
       () => this.#catalogue.era,
+      () => this.#changed(),
     );
   }
 
@@ -168,6 +169,11 @@ export class Server {
   /** Why it is not running, when it has failed or stopped, or why its tools are not known. */
   get trouble(): string | undefined {
     return this.#link.trouble ?? this.#listingTrouble;
+  }
+
+  /** The end of what its process has written to stderr: clean text without secrets. */
+  get words(): string {
+    return this.#link.words;
   }
 
   /** Its tools as they were last listed, in this session or an earlier one. Starts nothing. */
@@ -234,7 +240,10 @@ export class Server {
         operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
       });
     } catch (error) {
-      if (this.state === "ready") this.#listingTrouble = messageOf(error);
+      if (this.state === "ready") {
+        this.#listingTrouble = messageOf(error);
+        this.#changed();
+      }
       throw error;
     }
   }
@@ -356,6 +365,7 @@ export class Server {
       else this.#destructive.delete(name);
     }
     this.#listingTrouble = undefined;
+    this.#changed();
     return this.#pins.shown(tools);
   }
 
@@ -429,6 +439,10 @@ export class Server {
     return found === "yes";
   }
 
+  #changed(): void {
+    this.#port.changed?.(this.config.name);
+  }
+
   #isCurrent(): boolean {
     return this.#listed !== undefined && this.#listed.live === this.#link.live;
   }
@@ -437,6 +451,7 @@ export class Server {
     const line = sanitizeLine(text, NOTICE_CHARS);
     if (this.#notices.has(line) || this.#notices.size >= MAX_NOTICES) return;
     this.#notices.add(line);
+    this.#changed();
     this.#port.notice?.(this.config.name, line);
   }
 }

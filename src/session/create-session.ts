@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { keepPermission } from "../config/kept-permissions.ts";
+import { keepPermission } from "../config/keep-permission.ts";
 import { catalogueDir, personOf, pinsDir } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
@@ -30,7 +30,18 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const surroundings = { ...given, env: withoutHandedOver(given.env) };
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
-  const offered: ServerPort = { roots, ...port };
+  const watchers = new Set<() => void>();
+  const tellWatchers = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const offered: ServerPort = {
+    roots,
+    ...port,
+    changed: (server) => {
+      port.changed?.(server);
+      tellWatchers();
+    },
+  };
   const person = personOf(surroundings.env);
   const kept = { catalogue: catalogueFolder(catalogueDir(person)), pins: pinsDir(person) };
   const servers = new ServerSet(config, (server, predecessor, destructive) => {
@@ -62,12 +73,14 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
-  const permit = createPermit({
-    settings: () => servers.config.permission,
-    port: port.permission,
-    keep: (permission) => keepPermission(person, permission),
-    notice: (server, text) => port.notice?.(server, text),
-  });
+  const makePermit = () =>
+    createPermit({
+      settings: () => servers.config.permission,
+      port: port.permission,
+      keep: (permission) => keepPermission(person, permission),
+      notice: (server, text) => port.notice?.(server, text),
+    });
+  let permit = makePermit();
 
   /** A request that uses something of a server, once that is allowed. Another server in its place is another question. */
   const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
@@ -81,6 +94,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
     await servers.close();
     await spill.end(keepResults ? "keep" : "remove");
+  };
+
+  const beginConversation = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    permit = makePermit();
+    if (!keepResults) await spill.clear();
   };
 
   return {
@@ -121,7 +139,17 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       await ask(name, (server) => server.reconnect(options));
       return statusOf(find(name));
     },
-    update: (next) => servers.update(next),
+    words: (name) => find(name).words,
+    watch: (changed) => {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+    update: (next) => {
+      const done = servers.update(next);
+      tellWatchers();
+      return done;
+    },
+    beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),
   };

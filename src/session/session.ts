@@ -111,6 +111,13 @@ export interface McpSession {
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
   /**
+   * The last that the server's process has written to stderr: clean text without secrets, empty where there is none. Throws
+   * McpServerError `unknown-server`.
+   */
+  words(server: string): string;
+  /** Calls `changed` after each change of what is told here of any server. Returns how to end that. */
+  watch(changed: () => void): () => void;
+  /**
    * Takes up another reading of the configuration, at once: `servers`, `problems` and `untrusted` are of that one when this
    * returns. A server whose entry means the same keeps its connection, state and notices. One whose entry has changed
    * is replaced: requests under way end on the old connection, all others go to a new one, which starts with the first
@@ -118,6 +125,11 @@ export interface McpSession {
    * promise waits for what ends at once and never rejects; a closed session changes nothing.
    */
   update(config: LoadedConfig): Promise<ConfigChanges>;
+  /**
+   * Another conversation begins with the same servers: what was allowed for the former one counts no more, and files of its results
+   * are removed, unless they are to stay, as with `close`. Never rejects.
+   */
+  beginConversation(options?: { readonly keepResults?: boolean }): Promise<void>;
   /**
    * Ends every process and connection, in parallel and bounded, and removes the files of results, unless they are to stay:
    * here, or by `PI_MCP_KEEP_RESULTS` in the environment. Never rejects; may be called twice.

@@ -14,6 +14,8 @@ import type { ToolAnswer, ToolCall } from "./tool.ts";
 const REPAIR_CHARS = 200;
 
 export interface PresentedResult extends Presentation {
+  /** As the server sent it, without configured secrets. */
+  readonly raw: JsonObject;
   readonly isError: boolean;
   /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
   readonly notes: JsonObject;
@@ -40,9 +42,9 @@ export async function callAndPresent(
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
   const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
-  if (advice === undefined) return { ...presented, isError: result.isError, notes: repaired };
+  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice}` }];
-  return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
 }
 
 /**
