@@ -262,7 +262,7 @@ test("[E235] [E236] so is every notice of pi, and all that `/mcp` says", async (
   const told: string[] = [];
   const notify = (said: string) => void told.push(said);
   const select = async (title: string) => void told.push(title);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select } };
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select, input: select } };
   const host = new PiHost(notedPi().pi);
   await withEnv(home.env(), async () => {
     host.begin(ctx);
