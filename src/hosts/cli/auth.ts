@@ -5,6 +5,7 @@ import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { McpServerError, messageOf } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
+import { IMPORT_OPTIONS, importSignIns } from "./auth-import.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
@@ -21,12 +22,14 @@ export const auth: Command = {
     ],
     ["auth status [server]", "who is signed in"],
     ["auth logout <server>", "forgets a sign-in, here and at the server"],
+    ["auth import [server]", "takes over sign-ins of pi, pi-mcp-adapter and mcporter (--from, --dry-run, --force)"],
   ],
-  options: { ...SOURCE_OPTIONS, "no-wait": { type: "boolean" }, "no-browser": { type: "boolean" } },
+  options: { ...SOURCE_OPTIONS, "no-wait": { type: "boolean" }, "no-browser": { type: "boolean" }, ...IMPORT_OPTIONS },
   async run(input) {
     const [action = "", server, pasted, ...more] = allWords(input);
     const session = openSession(input.values);
     try {
+      if (action === "import" && pasted === undefined) return await importSignIns(input, session, server);
       if (action === "status" && pasted === undefined) return await status(input, session, server);
       if (action === "complete" && server !== undefined && more.length === 0) {
         const answer = pasted ?? (await readPasted(input));
@@ -45,7 +48,7 @@ export const auth: Command = {
 };
 
 const USAGE =
-  "auth takes login, complete, status or logout, and the name of a server (complete: also the address the browser ended at, as an argument or on stdin)";
+  "auth takes login, complete, status, logout or import, and the name of a server (complete: also the address the browser ended at, as an argument or on stdin)";
 
 function shown(name: string): string {
   return sanitizeLine(name, 100);
