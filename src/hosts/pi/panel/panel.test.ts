@@ -117,7 +117,7 @@ test("every server has a line with its state, tools, exposure and place; the mar
     "> ● files   ready          2 tools    by mcp  ~/.pi/agent/mcp.json:3",
     "  ✗ github  failed                    by mcp  ~/.pi/agent/mcp.json:3",
     "  ◐ slow    starting                  by mcp  ~/.pi/agent/mcp.json:3",
-    " enter details · r reconnect · d on/off · i sign in · c check · / filter · …",
+    " enter details · r reconnect · d on/off · i sign in · / filter · esc close",
     "─".repeat(76),
   ]);
   press(DOWN);

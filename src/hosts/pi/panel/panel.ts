@@ -1,3 +1,4 @@
+import { textWidth } from "../../../content/width.ts";
 import { describeError } from "../../../error.ts";
 import type { McpSession } from "../../../session/session.ts";
 import type { PiColor, PiComponent, PiTheme } from "../api.ts";
@@ -52,12 +53,13 @@ const LEAST_ROWS = 7;
 /** The words of a server come without being announced. */
 const LOOK_EVERY_MS = 1_000;
 
+/** What can be done, the most important first; what has no room is left out, but never the way out at the end. */
 const HINTS = {
-  list: "enter details · r reconnect · d on/off · i sign in · c check · / filter · ? help · esc close",
-  detail: "r reconnect · d on/off · i sign in · o sign out · c check · t tools · l log · esc back",
-  text: "↑↓ scroll · esc back",
-  filter: "type to filter · enter keep · esc clear",
-  empty: "m take over from another program · n add by pasting · esc close",
+  list: ["enter details", "r reconnect", "d on/off", "i sign in", "/ filter", "? help", "c check", "esc close"],
+  detail: ["r reconnect", "d on/off", "i sign in", "t tools", "l log", "c check", "o sign out", "esc back"],
+  text: ["↑↓ scroll", "esc back"],
+  filter: ["type to filter", "enter keep", "esc clear"],
+  empty: ["m take over from another program", "n add by pasting", "esc close"],
 };
 
 const HELP = `Keys of this panel
@@ -166,7 +168,7 @@ export class McpPanel implements PiComponent {
       ...troubleLines,
       ...body.slice(at),
       ...message,
-      this.#hint(all.length === 0 ? "empty" : this.#isFiltering ? "filter" : "list"),
+      this.#hint(all.length === 0 ? "empty" : this.#isFiltering ? "filter" : "list", width),
       rule(width),
     ];
   }
@@ -193,13 +195,16 @@ export class McpPanel implements PiComponent {
       titleLine(page.kind === "text" ? page.title : page.server, range, width),
       ...shown,
       ...message,
-      this.#hint(page.kind),
+      this.#hint(page.kind, width),
       rule(width),
     ];
   }
 
-  #hint(which: keyof typeof HINTS): Line {
-    return [{ text: ` ${HINTS[which]}`, color: "dim" }];
+  #hint(which: keyof typeof HINTS, width: number): Line {
+    const hints = [...HINTS[which]];
+    const text = () => ` ${hints.join(" · ")}`;
+    while (hints.length > 1 && textWidth(text()) > width) hints.splice(-2, 1);
+    return [{ text: text(), color: "dim" }];
   }
 
   /** Not what is said of the server anyway. */
@@ -295,6 +300,7 @@ export class McpPanel implements PiComponent {
       m: () => leave({ kind: "import" }),
     };
     const row = this.#current();
+    if (this.#pages.length === 0) this.#options.view.selected = row?.name;
     if (anywhere[letter] !== undefined) anywhere[letter]();
     else if (row !== undefined) this.#act(letter, row);
   }
