@@ -69,6 +69,7 @@ const ACTS: readonly string[] = [
     "stopContainer",
     "offersRoots",
     "trustHints",
+    "sampling",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];
@@ -87,7 +88,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ["bearerTokenStore", 'set a variable to the token and name it in "bearerTokenEnv"'],
   ["requestHeadersCommand", 'set variables and name them in "headers"'],
   ["socket", 'name a "command" or a "url"'],
-  ...["approval", "approveTools", "sampling", "elicitation", "regex"],
+  ...["approval", "approveTools", "elicitation", "regex"],
   // Claude Code, Claude Desktop
   ["headersHelper", 'set variables and name them in "headers"'],
   ...["alwaysLoad", "scope"],

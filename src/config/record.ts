@@ -168,6 +168,8 @@ export interface ServerPolicy {
   readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
+  /** Whether the server may ask the host's model, where the host has a way to; a person confirms each time. */
+  readonly offersSampling: boolean;
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
   /**

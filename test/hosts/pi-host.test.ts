@@ -30,7 +30,8 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   } as unknown as PiApi;
   const asked: string[] = [];
   const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
+  const ui = { notify: (text: string) => void told.push(text), select, input: async () => undefined };
+  const ctx = { cwd: home.cwd, hasUI: true, ui };
   const mcp = (args: object, signal?: AbortSignal) =>
     tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
   /** As the model calls a tool of a server of an mcp.json. */

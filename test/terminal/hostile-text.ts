@@ -30,7 +30,7 @@ const PIECES = [
 ];
 
 /** Texts of hostile pieces and of any characters at all. */
-export const hostileText: fc.Arbitrary<string> = fc
+const hostileText: fc.Arbitrary<string> = fc
   .array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...PIECES) }, fc.string({ unit: "binary", maxLength: 6 })), {
     minLength: 1,
     maxLength: 8,

@@ -9,6 +9,7 @@ import { doctor } from "./doctor.ts";
 import { get } from "./get.ts";
 import { importServers } from "./import.ts";
 import { list } from "./list.ts";
+import { permission } from "./permission.ts";
 import { remove } from "./remove.ts";
 import { search } from "./search.ts";
 import { disable, enable } from "./switch.ts";
@@ -32,6 +33,7 @@ export const COMMANDS: readonly Command[] = [
     config,
     validate,
     trust,
+    permission,
     auth,
   ],
 ];

@@ -1,5 +1,6 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
 export { openBrowser } from "../../auth/browser.ts";
+export { createDialogs } from "../../dialogs/dialogs.ts";
 export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";

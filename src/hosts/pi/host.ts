@@ -11,9 +11,9 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
-import type { ServerPort } from "../../server/port.ts";
-import type { McpSession } from "../../session/session.ts";
-import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import type { McpSession, SessionPort } from "../../session/session.ts";
+import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { tell } from "./notice.ts";
@@ -106,6 +106,14 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
+    if (asking.length > 0 && hasUI) {
+      const names = asking.map(({ name }) => visible(name)).join(", ");
+      this.#tell(
+        running,
+        `"sampling" is not offered to MCP servers here, as this pi has no way to ask its model: ${names}.`,
+      );
+    }
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     this.#showStatus(running);
     running.timers.push(
@@ -320,9 +328,10 @@ export class PiHost {
   }
 
   /** What this session offers to servers, and hears from them. */
-  #port(running: Running): ServerPort {
+  #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
+      ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
           const [engine] = await this.#ready(running);

@@ -147,7 +147,11 @@ async function byPi(home: Home, { server, tool }: Door, say: Say): Promise<void>
   } as unknown as PiApi;
   const host = new PiHost(pi);
   const notify = (text: string) => say("notice in pi", text);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select: async () => undefined } };
+  const ctx = {
+    cwd: home.cwd,
+    hasUI: true,
+    ui: { notify, select: async () => undefined, input: async () => undefined },
+  };
   host.begin(ctx);
   await host.awaitDirectTools();
   const mcp = tools.find(({ name }) => name === "mcp");
