@@ -57,7 +57,7 @@ const ACTS: readonly string[] = [
     "protocolVersion",
   ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
-  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
+  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure", "pin"],
   ...[
     "maxResultBytes",
     "maxResultLines",

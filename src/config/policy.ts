@@ -72,6 +72,7 @@ export function readPolicy(
     ...readLife(reader, defaults),
     replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
+    pin: oneOf(reader, "pin", ["off", "notice", "strict"]) ?? defaults.pin,
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     surface: readSurface(reader, defaults.surface, usualSurface),
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,

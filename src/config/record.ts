@@ -178,6 +178,11 @@ export interface ServerPolicy {
    */
   readonly directFrom: "known" | "connection";
   readonly surface: Surface;
+  /**
+   * What happens when a tool is not as it was accepted, which is as it was listed first or as a person has said since.
+   * `notice`: they are told. `strict`: it is also not called until they have accepted it. `off`: nothing is recorded.
+   */
+  readonly pin: "off" | "notice" | "strict";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
   /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */

@@ -320,3 +320,20 @@ test("direct tools: a failed start is told with what the server said on stderr",
 });
 
 // Needs a PID 1 that does not reap at once, as in many containers; there is no event to await instead of a duration.
+
+test("[E238] a person is told once when a server has other tools than were accepted", async () => {
+  await using home = await temporaryHome();
+  await withEnv(home.env(), async () => {
+    const notices: string[] = [];
+    for (const description of ["Reads.", "Reads, and tells nobody.", "Reads, and tells nobody."]) {
+      const server = await fakeStdio(home, { tools: [tool("read", { description })] });
+      home.write({ settings: { mcpServers: [server.entry("fake")] } });
+      const { host, ctx, told, mcp } = hostIn(home);
+      host.begin(ctx);
+      await mcp({ action: "list_tools", server: "fake" });
+      await host.end();
+      notices.push(told.join("\n"));
+    }
+    expect(notices).toEqual(["", expect.stringContaining("has other tools than were accepted: changed read."), ""]);
+  });
+});

@@ -22,5 +22,10 @@ export function openSession(values: OptionValues): McpSession {
   }));
   const asker = terminalAsker();
   const port = asker && createDialogs(asker, (address) => openBrowser(address, process.env));
-  return createSession({ ...config, servers }, { env: process.env, cwd: process.cwd(), stderr }, port);
+  const pinsChanged = (_: string, text: string) => console.error(`pi-mcp: ${text}`);
+  return createSession(
+    { ...config, servers },
+    { env: process.env, cwd: process.cwd(), stderr },
+    { ...port, pinsChanged },
+  );
 }

@@ -331,6 +331,7 @@ export class PiHost {
   #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
+      pinsChanged: (_, text) => this.#tell(running, text),
       ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
