@@ -1,6 +1,8 @@
 import { connect } from "node:net";
 import { isObject } from "../is-object.ts";
-import type { AcpPort } from "./client.ts";
+import type { JsonObject } from "../protocol/types.ts";
+import { type AcpPort, abilitiesOf } from "./client.ts";
+import { type Notice, noticeOfText, noticeUpdate } from "./notices.ts";
 import { Peer } from "./peer.ts";
 
 /** Where the proxy listens, and what it wants to hear first; told to the agent's processes and taken out of theirs at once. */
@@ -34,9 +36,16 @@ export interface ChannelHandlers {
 }
 
 export interface Channel {
+  /** Settles when the proxy has been told who calls, or cannot be. */
+  readonly greeted: Promise<void>;
   /** The editor, as seen from here; session ids are the proxy's business. */
   readonly port: AcpPort;
   close(): void;
+}
+
+/** What shows a person a text of the extension, which was written for a terminal. */
+export function textUpdate(text: string, severity: Notice["severity"], clientCapabilities: unknown): JsonObject {
+  return noticeUpdate(noticeOfText(text, severity), abilitiesOf(clientCapabilities).showsNotices);
 }
 
 /** Opens the line to the proxy. It fails silently: `closed` is told, and there are no servers of an editor. */
@@ -60,7 +69,11 @@ export function openChannel(
     closed: handlers.closed,
   });
   peer.notify("hello", { token, ...identity });
+  const greeted = new Promise<void>((resolve) => {
+    socket.once("connect", () => resolve()).once("close", () => resolve());
+  });
   return {
+    greeted,
     port: {
       update: (_sessionId, update) => peer.notify("update", { update }),
       requestPermission: (params, signal) => peer.request("permission", params, signal),

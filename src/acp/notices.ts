@@ -4,7 +4,7 @@ import type { AcpPort } from "./client.ts";
 
 /** Of a cause: a person sees it in a line or two. */
 const DESCRIPTION_CHARS = 600;
-const TITLE_CHARS = 200;
+const TITLE_CHARS = 300;
 
 export interface Notice {
   readonly severity: "info" | "warning" | "error";
@@ -55,6 +55,12 @@ export class Notices {
       // The connection is gone, and with it whoever would have read this.
     }
   }
+}
+
+/** Of a text that was written for a host that shows it as it is. */
+export function noticeOfText(text: string, severity: Notice["severity"]): Notice {
+  const [title = "", ...lines] = text.split("\n");
+  return { severity, title: title.replace(/:$/, ""), ...(lines.length > 0 && { description: lines.join(" ") }) };
 }
 
 /** As the update `notice` where the editor has said that it knows it, else as a message of the agent. */

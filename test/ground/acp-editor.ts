@@ -17,12 +17,19 @@ export interface Adapter {
   readonly name: string;
   readonly entry: string;
   readonly pi: Host;
+  /** Whether it starts pi again for a session that it has ended in favour of another. */
+  readonly restarts: boolean;
 }
 
 /** Each with the pi it is made for: the newer one hangs with the older pi. */
 export const ADAPTERS: readonly [Adapter, Adapter] = [
-  { name: "pi-acp 0.0.34 with pi 1.6.0", entry: `${MODULES}pi-acp/dist/index.js`, pi: HOSTS[0] },
-  { name: "pi-acp 0.0.23 with pi 0.73.1", entry: `${MODULES}pi-acp-0.0.23/dist/index.js`, pi: HOSTS[1] },
+  { name: "pi-acp 0.0.34 with pi 1.6.0", entry: `${MODULES}pi-acp/dist/index.js`, pi: HOSTS[0], restarts: true },
+  {
+    name: "pi-acp 0.0.23 with pi 0.73.1",
+    entry: `${MODULES}pi-acp-0.0.23/dist/index.js`,
+    pi: HOSTS[1],
+    restarts: false,
+  },
 ];
 
 export interface Update {
@@ -102,19 +109,27 @@ export async function playEditor(
       asked.push({ method: "permission", params: request });
       return (await (permission?.(request) ?? { outcome: { outcome: "cancelled" } })) as never;
     })
-    .onRequest("elicitation/create", (params) => params as JsonObject, async ({ params }) => {
-      asked.push({ method: "elicitation", params });
-      return elicitation?.(params) ?? { action: "cancel" };
-    })
+    .onRequest(
+      "elicitation/create",
+      (params) => params as JsonObject,
+      async ({ params }) => {
+        asked.push({ method: "elicitation", params });
+        return elicitation?.(params) ?? { action: "cancel" };
+      },
+    )
     .onNotification("*", ({ params }) => {
       const update = params as Update;
       if (update?.update !== undefined) updates.push(update);
     })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params as unknown as Update));
   const input = Readable.toWeb(child.stdout.pipe(new Transform({ transform: (c, _e, done) => done(null, c) })));
-  const stream = ndJsonStream(Writable.toWeb(child.stdin), input as ReadableStream<Uint8Array>, {
-    maxMessageBytes: 64 * 1024 * 1024,
-  } as never);
+  const stream = ndJsonStream(
+    Writable.toWeb(child.stdin),
+    input as ReadableStream<Uint8Array>,
+    {
+      maxMessageBytes: 64 * 1024 * 1024,
+    } as never,
+  );
   const connection: ClientConnection = app.connect(stream);
   const request = <Answer>(method: string, params: object) => connection.agent.request<Answer>(method, params);
   const close = async () => {

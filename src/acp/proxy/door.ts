@@ -5,24 +5,28 @@ import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import type { ChannelAddress, SessionIdentity } from "../channel.ts";
 import { Peer } from "../peer.ts";
+import { SOCKET_NAME } from "./left-folders.ts";
 import type { AcpProxy } from "./proxy.ts";
 import type { ProxySession } from "./sessions.ts";
 
 const TOKEN_BYTES = 32;
 /** Whoever has not said who it is by then is none of ours. */
 const HELLO_MS = 5_000;
-/** For a process that is about to call: one is started with the session, or again with the next prompt. */
-const CALL_MS = 15_000;
-const COMMAND_MS = 60_000;
+/** An agent's process calls while it starts, which it has done when the editor has its session. */
+const CALL_MS = 5_000;
+/** `/mcp reconnect` may have to wait for a server. */
+const COMMAND_MS = 90_000;
 
-const NO_EXTENSION =
-  "pi-mcp is not loaded in this agent, so the editor's MCP servers are not connected. In pi: `pi install npm:pi-mcp`.";
+const NO_EXTENSION = "pi-mcp is not loaded in this agent. In pi: `pi install npm:pi-mcp`.";
+const NOT_RUNNING = "The agent of this session is not running. It starts again with the next prompt.";
 
 /** A process of the agent that has called. */
 interface Caller {
   readonly peer: Peer;
   readonly identity: SessionIdentity;
   session?: ProxySession;
+  /** What it has for the editor, as long as that does not know the session. */
+  waiting: JsonObject[];
 }
 
 /** Where the extension in the agent's processes calls: a private socket, and a token that only they are given. */
@@ -40,7 +44,7 @@ export class ProxyDoor {
   /** Listens in a folder of its owner alone; on Windows the pipe's name is what nobody can guess. */
   async listen(folder: string): Promise<ChannelAddress> {
     const name = randomBytes(12).toString("hex");
-    const socket = process.platform === "win32" ? `\\\\.\\pipe\\pi-mcp-${name}` : join(folder, "s");
+    const socket = process.platform === "win32" ? `\\\\.\\pipe\\pi-mcp-${name}` : join(folder, SOCKET_NAME);
     await new Promise<void>((resolve, reject) => {
       this.#server.once("error", reject);
       this.#server.listen(socket, resolve);
@@ -59,14 +63,18 @@ export class ProxyDoor {
       if (caller.session === undefined) this.#recognize(caller);
       else if (caller.session === session) this.#hand(caller, session);
     }
-    if (Array.isArray(session.list) && session.list.length > 0 && !session.hasCalled) this.#expect(session);
+    const names = namesOf(session.list);
+    if (names.length > 0 && !session.hasCalled) this.#expect(session, names);
   }
 
   /** Rejects with a sentence when the session's process is not there. */
-  async command(session: ProxySession, text: string): Promise<string> {
+  async command(session: ProxySession, text: string, signal: AbortSignal): Promise<string> {
     const caller = [...this.#callers].findLast((each) => each.session === session);
-    if (caller === undefined) throw new Error(NO_EXTENSION);
-    const answer = await caller.peer.request("command", { text }, AbortSignal.timeout(COMMAND_MS));
+    if (caller === undefined) throw new Error(session.hasCalled ? NOT_RUNNING : NO_EXTENSION);
+    const limit = AbortSignal.timeout(COMMAND_MS);
+    const answer = await caller.peer.request("command", { text }, AbortSignal.any([signal, limit])).catch((error) => {
+      throw limit.aborted ? new Error(`There is no answer after ${COMMAND_MS / 1_000} s.`) : error;
+    });
     return typeof answer === "string" ? answer : "";
   }
 
@@ -84,8 +92,9 @@ export class ProxyDoor {
         if (caller !== undefined) this.#told(caller, method, params);
         else if (method === "hello" && this.#isInvited(params)) {
           clearTimeout(tooLate);
-          caller = { peer, identity: identityOf(params) };
+          caller = { peer, identity: identityOf(params), waiting: [] };
           this.#callers.add(caller);
+          this.#proxy?.sessions.note(caller.identity);
           this.#recognize(caller);
         } else socket.destroy();
       },
@@ -114,15 +123,18 @@ export class ProxyDoor {
     session.hasCalled = true;
     if (caller.identity.sessionFile !== undefined) session.file = caller.identity.sessionFile;
     this.#hand(caller, session);
+    for (const update of caller.waiting) this.#proxy?.update(session, update);
+    caller.waiting = [];
   }
 
   #hand({ peer }: Caller, session: ProxySession): void {
     peer.notify("servers", { servers: session.list, clientCapabilities: this.#proxy?.clientCapabilities });
   }
 
-  #told({ session }: Caller, method: string, params: unknown): void {
-    if (method !== "update" || session === undefined || !isObject(params) || !isObject(params.update)) return;
-    this.#proxy?.update(session, params.update);
+  #told({ session, waiting }: Caller, method: string, params: unknown): void {
+    if (method !== "update" || !isObject(params) || !isObject(params.update)) return;
+    if (session === undefined) waiting.push(params.update);
+    else this.#proxy?.update(session, params.update);
   }
 
   async #asked({ session }: Caller, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {
@@ -134,13 +146,13 @@ export class ProxyDoor {
   }
 
   /** Says so once when nobody calls for a session that has servers. */
-  #expect(session: ProxySession): void {
+  #expect(session: ProxySession, names: readonly string[]): void {
     const timer = setTimeout(() => {
       this.#expecting.delete(stop);
       if (session.hasCalled || this.#proxy?.sessions.get(session.id) !== session) return;
       this.#proxy?.say(session, {
         severity: "warning",
-        title: "The editor's MCP servers are not connected",
+        title: `The editor's MCP servers are not connected: ${names.join(", ")}`,
         description: NO_EXTENSION,
       });
     }, CALL_MS).unref();
@@ -153,6 +165,12 @@ const ASKED: ReadonlyMap<string, string> = new Map([
   ["permission", "session/request_permission"],
   ["elicitation", "elicitation/create"],
 ]);
+
+/** As the editor calls them. */
+function namesOf(list: unknown): string[] {
+  const entries: readonly unknown[] = Array.isArray(list) ? list : [];
+  return entries.map((entry) => (isObject(entry) && typeof entry.name === "string" ? entry.name : "(unnamed)"));
+}
 
 function identityOf(params: unknown): SessionIdentity {
   const { sessionId, sessionFile } = isObject(params) ? params : {};

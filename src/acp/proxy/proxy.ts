@@ -16,8 +16,8 @@ export interface ProxyPort {
   toEditor(line: Buffer | string): void;
   /** A session has a list, a new one or another: its process is to have it. */
   listed(session: ProxySession): void;
-  /** What the session's process answers to the command; rejects when there is none. */
-  command(session: ProxySession, text: string): Promise<string>;
+  /** What the session's process answers to the command; rejects when there is none, and when it is taken back. */
+  command(session: ProxySession, text: string, signal: AbortSignal): Promise<string>;
 }
 
 interface SetUp {
@@ -34,7 +34,7 @@ interface Asked {
 /**
  * Stands between an editor and its agent. Every line passes as it is but these: the editor's servers are taken out and kept, the
  * agent's capabilities say that servers are welcome, `/mcp` is answered and announced, and answers to requests of our own
- * end here. Has no process and no socket.
+ * end here. An agent that says it takes servers itself gets all lines as they are. Has no process and no socket.
  */
 export class AcpProxy {
   readonly sessions = new ProxySessions();
@@ -43,7 +43,10 @@ export class AcpProxy {
   readonly #setUps = new Map<string, SetUp>();
   /** By session: the commands its agent announced last. */
   readonly #commands = new Map<string, readonly unknown[]>();
+  /** By session: what takes back the command that is being answered. */
+  readonly #answering = new Map<string, AbortController>();
   #initialize: string | undefined;
+  #takesServers = false;
   #clientCapabilities: unknown;
   #nextId = 1;
 
@@ -73,6 +76,7 @@ export class AcpProxy {
     if (message === undefined) return line;
     const { id, method, params } = message;
     if (method === undefined) return this.#settle(message) ? undefined : line;
+    if (this.#takesServers) return line;
     if (method === "initialize") {
       this.#initialize = keyOf(id);
       this.#clientCapabilities = params?.clientCapabilities;
@@ -81,6 +85,7 @@ export class AcpProxy {
     const session = this.sessions.get(String(params?.sessionId));
     if (session === undefined) return line;
     if (ENDS.has(method)) this.#forget(session);
+    if (method === "session/cancel") this.#answering.get(session.id)?.abort();
     if (method !== "session/prompt" || !isMcpCommand(promptText(params))) return line;
     void this.#answerCommand(session, id, promptText(params));
     return undefined;
@@ -89,9 +94,10 @@ export class AcpProxy {
   #agentLine(line: Buffer, message: WireMessage): Buffer | string {
     const { id, method, params, result } = message;
     if (method === "session/update") return this.#withCommand(message, params) ?? line;
-    if (method !== undefined || keyOf(id) !== this.#initialize || !isObject(result)) return line;
+    if (this.#initialize === undefined || keyOf(id) !== this.#initialize || !isObject(result)) return line;
     this.#initialize = undefined;
-    return JSON.stringify(withCapabilities(message, result));
+    this.#takesServers = takesServers(result);
+    return this.#takesServers ? line : JSON.stringify(withCapabilities(message, result));
   }
 
   /** The agent has answered, and the editor has its answer. */
@@ -157,6 +163,9 @@ export class AcpProxy {
     const known = typeof params.sessionId === "string" ? params.sessionId : undefined;
     // Of a fork it is the session it comes from.
     const sessionId = message.method === "session/fork" ? undefined : known;
+    // Its process may call before the agent answers, and is not to start what is gone.
+    const session = sessionId === undefined ? undefined : this.sessions.get(sessionId);
+    if (session !== undefined) session.list = list ?? [];
     this.#setUps.set(keyOf(message.id), { list: list ?? [], sessionId });
     if (!Array.isArray(list) || list.length === 0) return line;
     return JSON.stringify({ ...message, params: { ...params, mcpServers: [] } });
@@ -166,7 +175,7 @@ export class AcpProxy {
   #begin(sessionId: string, list: unknown): void {
     const session = this.sessions.set(sessionId, list);
     this.#port.listed(session);
-    if (hasServers(session)) this.#announce(session, this.#commands.get(sessionId) ?? []);
+    if (hasCommand(session)) this.#announce(session, this.#commands.get(sessionId) ?? []);
   }
 
   #forget(session: ProxySession): void {
@@ -188,20 +197,33 @@ export class AcpProxy {
     const commands = Array.isArray(update.availableCommands) ? update.availableCommands : [];
     this.#commands.set(String(sessionId), commands);
     const session = this.sessions.get(String(sessionId));
-    if (session === undefined || !hasServers(session)) return undefined;
+    if (session === undefined || !hasCommand(session)) return undefined;
     const changed = { ...update, availableCommands: withMcp(commands) };
     return JSON.stringify({ ...message, params: { ...params, update: changed } });
   }
 
   async #answerCommand(session: ProxySession, id: WireMessage["id"], text: string): Promise<void> {
-    const answer = await this.#port.command(session, text).catch((error: Error) => error.message);
+    const run = new AbortController();
+    this.#answering.set(session.id, run);
+    const answer = await this.#port.command(session, text, run.signal).catch((error: Error) => error.message);
+    if (this.#answering.get(session.id) === run) this.#answering.delete(session.id);
+    if (run.signal.aborted) return this.#toEditor({ id, result: { stopReason: "cancelled" } });
     this.update(session, { sessionUpdate: "agent_message_chunk", content: { type: "text", text: answer } });
     this.#toEditor({ id, result: { stopReason: "end_turn" } });
   }
 }
 
-function hasServers({ list }: ProxySession): boolean {
-  return Array.isArray(list) && list.length > 0;
+/** Whether `/mcp` has something to show in it: the editor's servers, or what the extension has. */
+function hasCommand({ list, hasCalled }: ProxySession): boolean {
+  return hasCalled || (Array.isArray(list) && list.length > 0);
+}
+
+/** Whether an agent connects servers of editors itself. */
+function takesServers({ agentCapabilities, capabilities }: JsonObject): boolean {
+  const { mcpCapabilities: mcp } = isObject(agentCapabilities) ? agentCapabilities : {};
+  const { session } = isObject(capabilities) ? capabilities : {};
+  if (isObject(session) && isObject(session.mcp)) return Object.keys(session.mcp).length > 0;
+  return isObject(mcp) && (mcp.http === true || mcp.sse === true);
 }
 
 function withMcp(commands: readonly unknown[]): readonly unknown[] {

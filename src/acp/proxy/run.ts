@@ -9,6 +9,7 @@ import { endTree, spawnTree } from "../../transport/process-tree.ts";
 import { CHANNEL_VARIABLES } from "../channel.ts";
 import { linesOf } from "../lines.ts";
 import { ProxyDoor } from "./door.ts";
+import { FOLDER_PREFIX, removeLeftFolders } from "./left-folders.ts";
 import { AcpProxy } from "./proxy.ts";
 import { PI_COMMAND_VARIABLE, writeShim } from "./shim.ts";
 
@@ -38,7 +39,9 @@ export interface ProxyOptions {
  * when the agent cannot be started.
  */
 export async function runProxy(options: ProxyOptions): Promise<number> {
-  const folder = mkdtempSync(join(shortFolder(options.env), "pi-mcp-acp-"));
+  const place = shortFolder(options.env);
+  await removeLeftFolders(place);
+  const folder = mkdtempSync(join(place, FOLDER_PREFIX));
   const door = new ProxyDoor();
   try {
     return await runAgent(options, folder, door);
@@ -66,7 +69,7 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
     toAgent: (line) => writeLine(toAgent, line),
     toEditor: (line) => writeLine(stdout, line),
     listed: (session) => door.listed(session),
-    command: (session, text) => door.command(session, text),
+    command: (session, text, signal) => door.command(session, text, signal),
   });
   door.serve(proxy);
 

@@ -13,6 +13,8 @@ export interface ProxySession {
 /** The sessions of one connection and the servers the editor sent with each; they outlive the agent's processes. */
 export class ProxySessions {
   readonly #byId = new Map<string, ProxySession>();
+  /** By the id a process calls itself by; the process may have ended before the editor knows the session. */
+  readonly #files = new Map<string, string>();
 
   get(id: string): ProxySession | undefined {
     return this.#byId.get(id);
@@ -25,13 +27,19 @@ export class ProxySessions {
       known.list = list;
       return known;
     }
-    const made: ProxySession = { id, list, hasCalled: false };
+    const file = this.#files.get(id);
+    const made: ProxySession = { id, list, hasCalled: false, ...(file !== undefined && { file }) };
     this.#byId.set(id, made);
     return made;
   }
 
   delete(id: string): void {
     this.#byId.delete(id);
+  }
+
+  /** A process has called. */
+  note({ sessionId, sessionFile }: SessionIdentity): void {
+    if (sessionId !== undefined && sessionFile !== undefined) this.#files.set(sessionId, sessionFile);
   }
 
   /** Whose process calls: by its id, or by its file, as an agent may give a session that is restarted another id. */

@@ -11,6 +11,7 @@ import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/re
 import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
+import type { Dialogs } from "../../dialogs/dialogs.ts";
 import { describeError } from "../../error.ts";
 import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
@@ -18,6 +19,7 @@ import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpS
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { callEditor, type Editor } from "./editor.ts";
+import { askingEditor } from "./editor-dialogs.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { tell } from "./notice.ts";
 import { OwnTools } from "./own-tools.ts";
@@ -92,9 +94,12 @@ export class PiHost {
     return this.#running.cwd;
   }
 
-  /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
-  begin(ctx: PiContext): void {
-    if (this.#running) return;
+  /**
+   * Reads the configuration and declares tools; returns at once, or when the proxy of an editor knows of the session. Some hosts
+   * tell of one session start twice.
+   */
+  begin(ctx: PiContext): Promise<void> | undefined {
+    if (this.#running) return undefined;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
     const config = this.#load({ cwd, memory });
@@ -136,6 +141,7 @@ export class PiHost {
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
     );
+    return running.editor?.greeted;
   }
 
   /** Servers that a session before this one has started go on, as far as their entries mean the same. */
@@ -357,6 +363,12 @@ export class PiHost {
     return engine.runMcpCommand(session, text);
   }
 
+  /** How a person is asked. */
+  #dialogs(running: Running): Dialogs {
+    const engine = async () => (await this.#ready(running))[0];
+    return askingEditor(engine, () => running.editor, askingPort(engine, running.ctx));
+  }
+
   /** What this session offers to servers, and hears from them. */
   #port(running: Running): SessionPort {
     return {
@@ -366,7 +378,7 @@ export class PiHost {
         this.#showStatus(running);
         this.#tell(running, text);
       },
-      ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
+      ...(running.hasUI && this.#dialogs(running)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
           const [engine] = await this.#ready(running);
@@ -378,6 +390,8 @@ export class PiHost {
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */
   #tell(running: Running, text: string, type: "info" | "warning" = "warning"): void {
+    // An adapter may keep what pi shows to itself, or show it as the model's words.
+    if (running.editor?.tell(text, type)) return;
     try {
       tell(running, text, type);
     } catch {
