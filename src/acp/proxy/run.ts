@@ -57,10 +57,12 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
   const [program, ...args] = command;
   const child = spawnTree({ command: program, args, cwd, env: envOf(options, folder, address) });
   const { stdin: toAgent, stdout: fromAgent } = child;
-  if (!toAgent || !fromAgent) throw new Error(`\`${program}\` could not be started`);
+  const failure = (code = "no reason given") => new Error(`the agent \`${program}\` could not be started (${code})`);
+  if (!toAgent || !fromAgent) throw failure();
   child.stderr?.pipe(stderr, { end: false });
-  const failed = once(child, "error").then(([error]: unknown[]) => {
-    throw error;
+  const exited = new Promise<number | null>((resolve) => child.once("close", resolve));
+  const failed = new Promise<never>((_resolve, reject) => {
+    child.once("error", ({ code }: NodeJS.ErrnoException) => reject(failure(code)));
   });
   failed.catch(() => {});
   for (const stream of [toAgent, stdout]) stream.on("error", () => {});
@@ -77,9 +79,8 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
   signal?.addEventListener("abort", stop, { once: true });
   const reading = pump(stdin, toAgent, (line) => proxy.fromEditor(line)).finally(stop);
   reading.catch(() => {});
-  const exited = once(child, "close");
   await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]);
-  const [code] = (await Promise.race([exited, failed])) as [number | null];
+  const code = await Promise.race([exited, failed]);
   signal?.removeEventListener("abort", stop);
   stdin.destroy();
   await endTree(child, GRACE);
