@@ -1,8 +1,6 @@
 import { connect } from "node:net";
 import { isObject } from "../is-object.ts";
-import type { JsonObject } from "../protocol/types.ts";
-import { type AcpPort, abilitiesOf } from "./client.ts";
-import { type Notice, noticeOfText, noticeUpdate } from "./notices.ts";
+import type { AcpAskingPort } from "./client.ts";
 import { Peer } from "./peer.ts";
 
 /** Where the proxy listens, and what it wants to hear first; told to the agent's processes and taken out of theirs at once. */
@@ -39,13 +37,10 @@ export interface Channel {
   /** Settles when the proxy has been told who calls, or cannot be. */
   readonly greeted: Promise<void>;
   /** The editor, as seen from here; session ids are the proxy's business. */
-  readonly port: AcpPort;
+  readonly port: AcpAskingPort;
+  /** Has a person told a text that was written for a terminal. */
+  say(text: string, severity: "info" | "warning"): void;
   close(): void;
-}
-
-/** What shows a person a text of the extension, which was written for a terminal. */
-export function textUpdate(text: string, severity: Notice["severity"], clientCapabilities: unknown): JsonObject {
-  return noticeUpdate(noticeOfText(text, severity), abilitiesOf(clientCapabilities).showsNotices);
 }
 
 /** Opens the line to the proxy. It fails silently: `closed` is told, and there are no servers of an editor. */
@@ -75,10 +70,10 @@ export function openChannel(
   return {
     greeted,
     port: {
-      update: (_sessionId, update) => peer.notify("update", { update }),
       requestPermission: (params, signal) => peer.request("permission", params, signal),
       elicit: (params, signal) => peer.request("elicitation", params, signal),
     },
+    say: (text, severity) => peer.notify("say", { text, severity }),
     close: () => peer.close(),
   };
 }

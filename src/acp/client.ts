@@ -14,6 +14,9 @@ export interface AcpPort {
   elicit?(params: JsonObject, signal: AbortSignal): Promise<unknown>;
 }
 
+/** The part of it that asks a person. */
+export type AcpAskingPort = Pick<AcpPort, "requestPermission" | "elicit">;
+
 /** What an editor has said in `initialize` that it can show. */
 export interface AcpClientAbilities {
   readonly showsNotices: boolean;

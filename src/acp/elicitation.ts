@@ -1,11 +1,11 @@
 import { isObject } from "../is-object.ts";
 import type { Elicitation, ElicitationAnswer } from "../protocol/handlers.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import type { AcpClientAbilities, AcpPort } from "./client.ts";
+import type { AcpAskingPort, AcpClientAbilities } from "./client.ts";
 
 /** How servers may ask a person through the editor; `undefined` when it can show nothing of the kind. */
 export function elicitThrough(
-  port: AcpPort | undefined,
+  port: AcpAskingPort | undefined,
   { elicits }: AcpClientAbilities,
   sessionId: () => string | undefined,
 ) {

@@ -2,7 +2,7 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import { isObject } from "../is-object.ts";
 import type { PermissionAnswer, PermissionPort, PermissionRequest } from "../permission/port.ts";
 import type { JsonObject, ToolAnnotations } from "../protocol/types.ts";
-import type { AcpPort } from "./client.ts";
+import type { AcpAskingPort } from "./client.ts";
 
 const TITLE_CHARS = 200;
 
@@ -21,7 +21,7 @@ const OPTIONS = [ALLOW, ALLOW_THING, REJECT];
 
 /** How a person is asked through the editor before something of a server is used; `undefined` when nobody can be. */
 export function permissionThrough(
-  port: AcpPort | undefined,
+  port: AcpAskingPort | undefined,
   sessionId: () => string | undefined,
 ): PermissionPort | undefined {
   if (port?.requestPermission === undefined) return undefined;

@@ -71,7 +71,7 @@ export interface Editor {
 }
 
 /** A program that starts this pi, as `pi` on a person's path does. */
-export function piProgram(home: Home, { node, cli }: Host): string {
+function piProgram(home: Home, { node, cli }: Host): string {
   const path = home.path("pi");
   writeFileSync(path, `#!/bin/sh\nexec '${node}' '${cli}' "$@"\n`);
   chmodSync(path, 0o755);

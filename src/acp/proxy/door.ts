@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { isObject } from "../../is-object.ts";
 import type { JsonObject } from "../../protocol/types.ts";
 import type { ChannelAddress, SessionIdentity } from "../channel.ts";
+import { type Notice, noticeOfText } from "../notices.ts";
 import { Peer } from "../peer.ts";
 import { SOCKET_NAME } from "./left-folders.ts";
 import type { AcpProxy } from "./proxy.ts";
@@ -26,7 +27,7 @@ interface Caller {
   readonly identity: SessionIdentity;
   session?: ProxySession;
   /** What it has for the editor, as long as that does not know the session. */
-  waiting: JsonObject[];
+  waiting: Notice[];
 }
 
 /** Where the extension in the agent's processes calls: a private socket, and a token that only they are given. */
@@ -123,7 +124,7 @@ export class ProxyDoor {
     session.hasCalled = true;
     if (caller.identity.sessionFile !== undefined) session.file = caller.identity.sessionFile;
     this.#hand(caller, session);
-    for (const update of caller.waiting) this.#proxy?.update(session, update);
+    for (const notice of caller.waiting) this.#proxy?.say(session, notice);
     caller.waiting = [];
   }
 
@@ -132,9 +133,10 @@ export class ProxyDoor {
   }
 
   #told({ session, waiting }: Caller, method: string, params: unknown): void {
-    if (method !== "update" || !isObject(params) || !isObject(params.update)) return;
-    if (session === undefined) waiting.push(params.update);
-    else this.#proxy?.update(session, params.update);
+    if (method !== "say" || !isObject(params) || typeof params.text !== "string") return;
+    const notice = noticeOfText(params.text, params.severity === "info" ? "info" : "warning");
+    if (session === undefined) waiting.push(notice);
+    else this.#proxy?.say(session, notice);
   }
 
   async #asked({ session }: Caller, method: string, params: unknown, signal: AbortSignal): Promise<unknown> {

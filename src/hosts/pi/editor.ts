@@ -1,5 +1,5 @@
 import type { Channel, ChannelAddress, HandedServers, SessionIdentity } from "../../acp/channel.ts";
-import type { AcpPort } from "../../acp/client.ts";
+import type { AcpAskingPort } from "../../acp/client.ts";
 import type { PiContext } from "./api.ts";
 
 /** For the list of a session that is being made; the first turn waits no longer for it. */
@@ -42,7 +42,7 @@ export interface Editor {
   /** Settles with the first list, or when it has been waited for long enough. */
   readonly arrived: Promise<void>;
   /** Whom to ask, and what it can show; there as long as the line is. */
-  readonly port: AcpPort | undefined;
+  readonly port: AcpAskingPort | undefined;
   readonly clientCapabilities: unknown;
   /** Shows the person a text; false when it cannot. */
   tell(text: string, type: "info" | "warning"): boolean;
@@ -59,7 +59,6 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
   const { identity } = called;
   let channel: Channel | undefined;
   let clientCapabilities: unknown;
-  let show: typeof import("../../acp/channel.ts").textUpdate | undefined;
   let isClosed = false;
   let isThere = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -67,9 +66,8 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
     setTimeout(resolve, LIST_MS).unref();
   });
   const open = async () => {
-    const { openChannel, textUpdate } = await import("../../acp/channel.ts");
+    const { openChannel } = await import("../../acp/channel.ts");
     if (isClosed) return;
-    show = textUpdate;
     channel = openChannel(address, identity, {
       servers: (handed) => {
         if (isClosed) return;
@@ -95,9 +93,8 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
       return clientCapabilities;
     },
     tell(text, type) {
-      if (show === undefined || channel === undefined) return false;
-      channel.port.update("", show(text, type, clientCapabilities));
-      return true;
+      channel?.say(text, type);
+      return channel !== undefined;
     },
     close() {
       isClosed = true;

@@ -26,7 +26,10 @@ export default function piMcp(pi: PiApi): void {
     const host = new PiHost(pi, takeFlags(pi, process.argv.slice(2)));
     pi.registerCommand("mcp", mcpCommand(host));
     pi.registerCommand("mcp-auth", mcpAuthCommand(host));
-    pi.on("session_start", (_event, ctx) => host.begin(ctx));
+    pi.on("session_start", (_event, ctx) => {
+      host.begin(ctx);
+      return host.greeted;
+    });
     pi.on("before_agent_start", () => host.awaitDirectTools());
     pi.on("session_shutdown", ({ reason }) => {
       // What is loaded next may be another copy, and no longer this one.

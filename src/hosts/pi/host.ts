@@ -94,12 +94,9 @@ export class PiHost {
     return this.#running.cwd;
   }
 
-  /**
-   * Reads the configuration and declares tools; returns at once, or when the proxy of an editor knows of the session. Some hosts
-   * tell of one session start twice.
-   */
-  begin(ctx: PiContext): Promise<void> | undefined {
-    if (this.#running) return undefined;
+  /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
+  begin(ctx: PiContext): void {
+    if (this.#running) return;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
     const config = this.#load({ cwd, memory });
@@ -141,7 +138,11 @@ export class PiHost {
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
     );
-    return running.editor?.greeted;
+  }
+
+  /** Settles when the editor's proxy, if there is one, knows which session this is. */
+  get greeted(): Promise<void> | undefined {
+    return this.#running?.editor?.greeted;
   }
 
   /** Servers that a session before this one has started go on, as far as their entries mean the same. */
