@@ -19,6 +19,7 @@ const memory = globalThis as { [AT_WORK]?: string };
  */
 export default function piMcp(pi: PiApi): void {
   try {
+    if (isTooOld(pi)) throw new Error("it needs pi 0.73 or a later one");
     const self = import.meta.url.replace(/\?.*$/, "");
     memory[AT_WORK] ??= self;
     if (memory[AT_WORK] !== self) return;
@@ -43,4 +44,8 @@ export default function piMcp(pi: PiApi): void {
   } catch (error) {
     console.error(`pi-mcp could not be loaded: ${error instanceof Error ? error.message : String(error)}`);
   }
+}
+
+function isTooOld(pi: Partial<PiApi>): boolean {
+  return [pi.on, pi.registerCommand, pi.registerTool].some((member) => typeof member !== "function");
 }

@@ -1,5 +1,5 @@
-import { cpSync, readdirSync, symlinkSync } from "node:fs";
-import { dirname } from "node:path";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import {
@@ -13,10 +13,11 @@ import {
 import { fakeHttp, fakeStdio, tool } from "../../ground/fake-server.ts";
 import { type Home, type HomeFiles, temporaryHome } from "../../ground/home.ts";
 import { isAlive, waitUntilGone } from "../../ground/processes.ts";
-import { EXTENSION } from "../../ground/run-pi.ts";
 import { type ScriptedModel, scriptedModel, type Turn, toolResults } from "../../ground/scripted-model.ts";
 import { fakeSse } from "../../ground/sse-server.ts";
 import { until } from "../../ground/wait.ts";
+
+const ROOT = fileURLToPath(new URL("../../../", import.meta.url));
 
 const stdio = ({ command, args }: { command: string; args: readonly string[] }, name: string) => ({
   name,
@@ -232,13 +233,17 @@ describe.each(ADAPTERS)("$name behind the proxy", (adapter) => {
     await web.close();
   });
 
-  test("[S2-06] the extension from the proxy and an installed one are one", async () => {
+  test("[S2-06] the package as it is published, installed in pi, and the checkout that the proxy brings along are one", async () => {
     await using all = await ground([call("mcp__local__echo"), { say: "done" }]);
     const { home, model } = all;
-    const copy = home.path("installed/dist");
-    cpSync(dirname(EXTENSION), copy, { recursive: true });
-    symlinkSync(fileURLToPath(new URL("../../../node_modules", import.meta.url)), home.path("installed/node_modules"));
-    home.write({ settings: { ...PI_SETTINGS, extensions: [`${copy}/pi.js`] } });
+    const folder = home.path("installed");
+    mkdirSync(folder);
+    const run = (command: string, ...args: string[]) =>
+      execFileSync(command, args, { cwd: ROOT, env: home.env(), encoding: "utf8" });
+    const tarball = run("npm", "pack", "--ignore-scripts", "--silent", "--pack-destination", folder).trim();
+    run("tar", "-xzf", `${folder}/${tarball}`, "-C", folder);
+    symlinkSync(`${ROOT}node_modules`, `${folder}/package/node_modules`);
+    run(adapter.pi.node, adapter.pi.cli, "install", `${folder}/package`);
     const local = await fakeStdio(home);
     for (const proxy of [[], ["--no-shim"]]) {
       await using editor = await open(home, adapter, { proxy });
