@@ -4,6 +4,7 @@ import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
+import type { HostAbilities } from "../../config/gateways.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
@@ -13,6 +14,7 @@ import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
 import type { ServerPort } from "../../server/port.ts";
 import type { McpSession } from "../../session/session.ts";
+import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
@@ -28,10 +30,13 @@ const WATCH_AFTER_MS = 1_000;
 /** A program that uses pi as a library may drop a session without a word; so often we look whether it has. */
 const LOOK_FOR_END_MS = 5_000;
 
+const MCP_IS_TAKEN =
+  "Another extension has a tool called `mcp`, such as pi-mcp-adapter has; it stays that extension's. pi-mcp serves the servers it has read by `mcp_load` and `mcp_call`. Both start the servers of an mcp.json: keep one of the two (`pi list`, `pi remove`).";
+
 /** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
 const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
 
-interface Running {
+interface Running extends HostAbilities {
   config: LoadedConfig;
   /** Of the files the configuration was read from. */
   readonly memory: FileMemory;
@@ -39,8 +44,6 @@ interface Running {
   readonly cwd: string;
   readonly ctx: PiContext;
   readonly hasUI: boolean;
-  /** Whether the host's own tools can find ours. */
-  readonly defersTools: boolean;
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
@@ -73,14 +76,16 @@ export class PiHost {
     const memory = new FileMemory();
     const config = this.#load(cwd, memory);
     const defersTools = canDiscover(this.#pi);
+    const isMcpTaken = !this.#tools.has(MCP_TOOL.name) && hasTool(this.#pi, MCP_TOOL.name);
     const own = new OwnTools(this.#tools, this.#toolNames, {
       defersTools,
+      isMcpTaken,
       ready: () => this.#ready(running),
       config: (server) =>
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [] };
+    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, isMcpTaken, own, timers: [] };
     this.#running = running;
     this.#takeOver(running);
     const problems = [...config.problems];
@@ -88,6 +93,7 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    if (isMcpTaken) this.#tell(running, MCP_IS_TAKEN);
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
@@ -290,6 +296,10 @@ function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProbl
   const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
   const known = new Set(former.map(keyOf));
   return now.filter((problem) => !known.has(keyOf(problem)));
+}
+
+function hasTool(pi: PiApi, name: string): boolean {
+  return pi.getAllTools().some((tool) => tool.name === name);
 }
 
 function howToAllow({ hasUI }: Running): string {
