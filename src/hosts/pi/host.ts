@@ -16,9 +16,10 @@ import type { ServerPort } from "../../server/port.ts";
 import type { McpSession } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { builtinNotice } from "./builtin-notice.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
-import { tell } from "./notice.ts";
+import { MCP_IS_TAKEN, tell } from "./notice.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
@@ -29,9 +30,6 @@ const WATCH_AFTER_MS = 1_000;
 
 /** A program that uses pi as a library may drop a session without a word; so often we look whether it has. */
 const LOOK_FOR_END_MS = 5_000;
-
-const MCP_IS_TAKEN =
-  "Another extension has a tool called `mcp`, such as pi-mcp-adapter has; it stays that extension's. pi-mcp serves the servers it has read by `mcp_load` and `mcp_call`. Both start the servers of an mcp.json: keep one of the two (`pi list`, `pi remove`).";
 
 /** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
 const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
@@ -94,6 +92,8 @@ export class PiHost {
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
     if (isMcpTaken) this.#tell(running, MCP_IS_TAKEN);
+    const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
+    if (builtin !== undefined) this.#tell(running, builtin, "info");
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
