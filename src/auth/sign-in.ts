@@ -62,10 +62,11 @@ export async function beginSignIn(
   { listens = true, challenge: known }: { listens?: boolean; challenge?: Challenge | undefined },
 ): Promise<SignIn> {
   const { settings, store, env } = context;
+  await store.probe();
   const http = await open(context);
   try {
     const challenge = known ?? (await askServer(http, context));
-    const stored = store.read();
+    const stored = await store.readForNew();
     const knownIssuer = stored?.clientInfo?.issuer;
     const metadataUrl = settings.authServerMetadataUrl;
     const found = await discover(http, { server: new URL(context.url), challenge, metadataUrl, knownIssuer });
@@ -80,7 +81,7 @@ export async function beginSignIn(
         before: stored?.challengedScope === undefined ? undefined : (stored.requestedScope ?? stored.tokens?.scope),
         wantsRefresh: true,
       });
-      const options = { settings, as: found.as, stored: stored?.clientInfo, redirectUri: answers.redirectUri };
+      const options = { settings, as: found.as, stored: stored?.clientInfo, redirectUri: answers.redirectUri, scope };
       const identity =
         (await knownIdentity(options)) ?? (await registerAt(http, found.as, settings, options.redirectUri, scope));
       answers.expect(found.as, identity);
@@ -204,7 +205,7 @@ async function identityOf(settings: OAuthSettings, { as, client, isRegistered }:
 async function finish(context: SignInContext, prepared: Prepared, answer: AcceptedAnswer): Promise<void> {
   const { settings, store, url } = context;
   const { as, client, isRegistered, scope, resource } = prepared;
-  const before = store.read();
+  const before = await store.readForNew();
   const identity = await identityOf(settings, prepared);
   const clientSecret = settings.clientSecret ?? client.clientSecret;
   const dpop = prepared.usesDpop ? createDpop() : undefined;

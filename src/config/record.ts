@@ -41,10 +41,23 @@ export interface HttpTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** A command that writes the token of the `Authorization` header. */
   readonly bearerCommand?: string;
+  readonly headersCommand?: HeadersCommand;
   /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+}
+
+/** A program that writes headers as a JSON object. */
+export interface HeadersCommand {
+  /** `connection`: for all requests, again when one is refused. `request`: for each, of which it is told on its input. */
+  readonly per: "connection" | "request";
+  /** A program where there are `args`, a command line as a shell has it where there are none. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Beside the agent's whole environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly limitMs: number;
 }
 
 export type ServerTarget = StdioTarget | HttpTarget;
@@ -168,6 +181,8 @@ export interface ServerPolicy {
   readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
+  /** Whether the server may ask the host's model, where the host has a way to; a person confirms each time. */
+  readonly offersSampling: boolean;
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
   /**
@@ -176,6 +191,11 @@ export interface ServerPolicy {
    */
   readonly directFrom: "known" | "connection";
   readonly surface: Surface;
+  /**
+   * What happens when a tool is not as it was accepted, which is as it was listed first or as a person has said since.
+   * `notice`: they are told. `strict`: it is also not called until they have accepted it. `off`: nothing is recorded.
+   */
+  readonly pin: "off" | "notice" | "strict";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
   /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */
@@ -222,6 +242,8 @@ export interface OAuthSettings {
   readonly dpop?: boolean;
   /** Signs in where the authorization server does not say that it checks PKCE; a stolen code can then be used. */
   readonly allowMissingPkce?: boolean;
+  /** Where tokens are kept: in a file of the person's own, or in the keyring of the system. */
+  readonly credentialStore?: "file" | "keyring";
   /** Takes an answer without `iss` from an authorization server that says it sends one. */
   readonly allowMissingIssuer?: boolean;
 }

@@ -119,7 +119,9 @@ function explainUnauthorized(error: TransportError, text: string, config: Server
     };
   }
   if (!maySignIn(config)) {
-    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
+    const isCommanded = config.target.kind !== "stdio" && config.target.headersCommand !== undefined;
+    const field = isCommanded ? "headersCommand" : "headers";
+    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`${field}\` in ${where}` };
   }
   // Anything that was tried is told; what was not is the usual case.
   const isMore = error.http?.status === 403 || error.cause !== undefined;
@@ -155,7 +157,8 @@ function categoryOfRpcError(error: RpcError): ErrorCategory {
   return /\b(unknown tool|tool\b.*\bnot found|no such tool)\b/i.test(error.message) ? "unknown-tool" : "validation";
 }
 
-function lastWords(raw: string, redactor: Redactor): string {
+/** The end of what a server has said on stderr, clean and without secrets. */
+export function lastWords(raw: string, redactor: Redactor): string {
   const text = redactor.text(sanitizeText(raw)).trim();
   if (text.length <= DIAGNOSTIC_CHARS) return text;
   const tail = text.slice(-DIAGNOSTIC_CHARS);

@@ -1,14 +1,16 @@
-import type { ConfiguredSecret, ServerConfig } from "../config/record.ts";
+import type { ConfiguredSecret, ServerConfig, ServerTarget } from "../config/record.ts";
 import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
+import { inTime } from "../protocol/pause.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
 import { growingRedactor } from "./growing-redactor.ts";
+import { joinAuth } from "./join-auth.ts";
 import { Live, type Redactors } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 
@@ -36,7 +38,11 @@ export async function openLive(
   const { knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const { authorization } = surroundings;
-  const tokens = () => authorization?.secrets ?? NONE;
+  const commanded = await headersOf(config, target, surroundings);
+  const tokens = joinedSecrets(
+    () => authorization?.secrets ?? NONE,
+    () => commanded?.secrets ?? NONE,
+  );
   const listings = growingRedactor(secrets, "values", tokens);
   const redact: Redactors = {
     errors: growingRedactor(secrets, "patterns", tokens),
@@ -48,22 +54,27 @@ export async function openLive(
       words: growingRedactor(wordSecrets(secrets), "values", tokens),
     },
   };
+  const { startTimeoutMs: timeoutMs } = config.policy;
+  await commanded?.prepare(signal);
   const handlers = withoutSecrets(options.handlers, redact);
-  await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    const auth = authorization?.httpAuth(target);
+    const signIn = authorization?.httpAuth(target);
+    const auth = commanded ? joinAuth(commanded, signIn) : signIn;
     const notice = (text: string) => handlers.notice?.(text);
     const reports = { notice, redactor: redact.errors };
     transport = await createTransport(target, flavor, config, surroundings, reports, auth);
     return transport;
   };
   try {
+    // By a clock of its own, so that the handshake has all of its time [E278]. What is late is still finished and stored.
+    const renewed = authorization?.prepare(target);
+    if (renewed) await inTime(renewed, { what: "renewing its sign-in", leftMs: timeoutMs, limitMs: timeoutMs, signal });
     const connection = await connect(open, {
       protocolVersion: config.policy.protocolVersion,
       clientInfo: CLIENT_INFO,
-      timeoutMs: config.policy.startTimeoutMs,
+      timeoutMs,
       listLimit: config.policy.listLimit,
       handlers,
       knownEra,
@@ -77,6 +88,25 @@ export async function openLive(
     await transport?.close();
     throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
   }
+}
+
+/** Of a server whose headers a program writes. With all it takes to start processes, which others have no need of. */
+async function headersOf(config: ServerConfig, target: ServerTarget, surroundings: Surroundings) {
+  if (target.kind === "stdio" || !target.headersCommand) return undefined;
+  const { CommandedHeaders } = await import("./headers-command.ts");
+  return new CommandedHeaders(config, target.headersCommand, surroundings);
+}
+
+/** One list of two; the same as long as both are. */
+function joinedSecrets(...sources: readonly (() => readonly ConfiguredSecret[])[]): () => readonly ConfiguredSecret[] {
+  let lists: readonly (readonly ConfiguredSecret[])[] = [];
+  let joined = NONE;
+  return () => {
+    const now = sources.map((source) => source());
+    if (now.some((list, index) => list !== lists[index])) joined = now.flat();
+    lists = now;
+    return joined;
+  };
 }
 
 /** What a server says beside its answers quotes what it was given as well. */
