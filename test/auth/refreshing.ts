@@ -32,11 +32,16 @@ export async function expired(options: PlaceOptions = {}, how: "expired" | "revo
 }
 
 /** A process that makes eight calls at once when it is told to; `KILL_AT`: see kill-at.ts. */
-export function startCaller({ home }: Place, env: Record<string, string> = {}) {
+export function startCaller(
+  { home }: Place,
+  env: Record<string, string> = {},
+  owner: { readonly uid?: number; readonly gid?: number } = {},
+) {
   const child = spawn(process.execPath, ["--import", KILL_AT, CALLER, "8"], {
     env: home.env(env),
     cwd: home.cwd,
     stdio: ["pipe", "pipe", "inherit"],
+    ...owner,
   });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });
