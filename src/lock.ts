@@ -23,7 +23,7 @@ const HEARTBEAT_MS = 1_000;
  * One of which nobody can tell that it is dead (it is stopped, or of another computer or container that shares the folder)
  * loses its lock after it was watched for so long without a sign of life. By the watcher's own clock: those of others differ.
  */
-const SILENT_MS = 30_000;
+const SILENT_MS = 25_000;
 
 /** Longer than a process may stand still between two steps, but for one that is stopped. */
 const KEPT_MS = 10_000;

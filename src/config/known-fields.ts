@@ -59,7 +59,7 @@ const ACTS: readonly string[] = [
     "protocolVersion",
   ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
-  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
+  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure", "pin"],
   ...[
     "maxResultBytes",
     "maxResultLines",
@@ -71,6 +71,7 @@ const ACTS: readonly string[] = [
     "stopContainer",
     "offersRoots",
     "trustHints",
+    "sampling",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];
@@ -88,7 +89,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   // pi's adapter
   ["bearerTokenStore", 'set a variable to the token and name it in "bearerTokenEnv"'],
   ["socket", 'name a "command" or a "url"'],
-  ...["approval", "approveTools", "sampling", "elicitation", "regex"],
+  ...["approval", "approveTools", "elicitation", "regex"],
   // Claude Code, Claude Desktop
   ...["alwaysLoad", "scope"],
   // Cursor, VS Code, LM Studio

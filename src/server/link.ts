@@ -5,7 +5,7 @@ import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.t
 import type { ClientHandlers } from "../protocol/handlers.ts";
 import { untilAborted } from "../protocol/pause.ts";
 import { TransportError } from "../transport/transport.ts";
-import { cancelled, toServerError } from "./failure.ts";
+import { cancelled, lastWords, toServerError } from "./failure.ts";
 import type { Live } from "./live.ts";
 import { Lives } from "./lives.ts";
 import { type AuthorizedSurroundings, openLive } from "./open-live.ts";
@@ -60,14 +60,17 @@ export class Link {
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
   readonly #formerEra: () => Era | undefined;
+  readonly #moved: () => void;
   readonly #lives: Lives;
+  /** The last one there was: what its process has said outlives it. */
+  #last: Live | undefined;
   readonly #closing = new AbortController();
   /** Set when it takes no more requests. */
   #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
 
   /**
    * `predecessor`: the end of another link to this server, for which the first start waits. `formerEra`: what the server
-   * was in an earlier session.
+   * was in an earlier session. `moved` is called after each change of the state.
    */
   constructor(
     config: ServerConfig,
@@ -75,8 +78,10 @@ export class Link {
     handlers: ClientHandlers,
     predecessor: Promise<unknown> = Promise.resolve(),
     formerEra: () => Era | undefined = () => undefined,
+    moved: () => void = () => {},
   ) {
     this.#formerEra = formerEra;
+    this.#moved = moved;
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
@@ -120,6 +125,12 @@ export class Link {
   get trouble(): string | undefined {
     if ("error" in this.#phase) return this.#phase.error.message;
     return "reason" in this.#phase ? this.#phase.reason : undefined;
+  }
+
+  /** The last that its process has said beside the protocol: clean text without secrets. */
+  get words(): string {
+    if ("error" in this.#phase && this.#phase.error.diagnostics !== "") return this.#phase.error.diagnostics;
+    return this.#last === undefined ? "" : lastWords(this.#last.transport.diagnostics(), this.#last.redact.errors);
   }
 
   /** A new connection in place of the old one, if there was one. Always allowed. */
@@ -361,8 +372,11 @@ export class Link {
     const next: Phase = to;
     assertTransition(this.#phase.state, event);
     this.#phase = next;
-    if (next.state === "ready") this.#watch.start();
-    else this.#watch.stop();
+    if (next.state === "ready") {
+      this.#last = next.live;
+      this.#watch.start();
+    } else this.#watch.stop();
+    this.#moved();
   }
 
   #failure(text: string): McpServerError {

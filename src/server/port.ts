@@ -22,6 +22,10 @@ export interface ServerPort {
   log?(server: string, entry: LogEntry): void;
   /** The tools of a server were listed again because it said that they have changed, or are others than were known before. */
   toolsChanged?(server: string): void;
+  /** A server's state, or what is known of it, has changed. */
+  changed?(server: string): void;
+  /** Tools of a server are not as a person has accepted them: one clean sentence, which nobody hears twice. */
+  pinsChanged?(server: string, text: string): void;
   /** Something odd was mended, dropped or ignored: one clean sentence. */
   notice?(server: string, text: string): void;
 }

@@ -9,6 +9,8 @@ import { doctor } from "./doctor.ts";
 import { get } from "./get.ts";
 import { importServers } from "./import.ts";
 import { list } from "./list.ts";
+import { permission } from "./permission.ts";
+import { pins } from "./pins.ts";
 import { remove } from "./remove.ts";
 import { search } from "./search.ts";
 import { disable, enable } from "./switch.ts";
@@ -23,6 +25,7 @@ export const COMMANDS: readonly Command[] = [
     describe,
     call,
     doctor,
+    pins,
     add,
     importServers,
     remove,
@@ -32,6 +35,7 @@ export const COMMANDS: readonly Command[] = [
     config,
     validate,
     trust,
+    permission,
     auth,
   ],
 ];
@@ -50,7 +54,7 @@ ${usages()}
           nothing), --force (replace servers of those names), --as NAME (for one server)
   of add, import, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that),
           or --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
-  of list, search, describe, call, doctor, config, get: --mcp-config FILE or JSON (any number of times), servers beside
+  of list, search, describe, call, doctor, pins, config, get: --mcp-config FILE or JSON (any number of times), servers beside
           the configured ones, which win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
