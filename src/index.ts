@@ -31,8 +31,24 @@ export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
-export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
-export type { KnownTools } from "./server/catalogue.ts";
+export type {
+  CallToolResult,
+  Completion,
+  CompletionArgument,
+  CompletionRef,
+  ContentBlock,
+  Progress,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  PromptResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ToolAnnotations,
+  ToolDefinition,
+} from "./protocol/types.ts";
+export type { KnownOffers, KnownTools } from "./server/catalogue.ts";
 export type { Surroundings } from "./server/open-transport.ts";
 export type { ServerPort } from "./server/port.ts";
 export { createSession } from "./session/create-session.ts";

@@ -29,6 +29,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
   reader.boolean("disabled");
   reader.boolean("enabled");
   const isRequired = reader.boolean("required");
+  const hidesResources = reader.boolean("exposeResources") === false;
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
   const { start, call } = limits;
@@ -42,6 +43,7 @@ export function readServer(entry: Entry, origin: Origin, problems: ConfigProblem
     ...exposure,
     ...(isRequired && { isRequired }),
     ...(tools && { tools }),
+    ...(hidesResources && { hidesResources }),
     ...(oauth !== undefined && { oauth }),
     fields,
     ...((start || call) && { limitFields }),

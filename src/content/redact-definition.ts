@@ -10,6 +10,7 @@ const TEXTS: ReadonlySet<string> = new Set(["title", "description", "$comment"])
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"],
   ...["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"],
+  ...["uri", "uriTemplate", "mimeType", "size", "arguments"],
   ...["$schema", "$id", "$ref", "$defs", "$anchor", "$comment", "definitions", "type", "enum", "const", "default"],
   ...["properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"],
   ...["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "format", "pattern", "minimum", "maximum", "examples"],
@@ -34,7 +35,7 @@ export function wordSecrets(secrets: readonly ConfiguredSecret[]): ConfiguredSec
 }
 
 /**
- * A tool's definition without secrets. `texts` is for what is read, `words` for what is needed in a call: names of parameters
+ * The definition of a tool, a prompt or a resource without secrets. `texts` is for what is read, `words` for what is needed in a call: names of parameters
  * and values they may have. The definition itself where there is nothing to remove.
  */
 export function redactDefinition(definition: JsonObject, texts: Redactor, words: Redactor): JsonObject {

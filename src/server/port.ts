@@ -16,6 +16,11 @@ export interface ServerPort {
   log?(server: string, entry: LogEntry): void;
   /** The tools of a server were listed again because it said that they have changed, or are others than were known before. */
   toolsChanged?(server: string): void;
+  /**
+   * What a server has beside tools, its resources and prompts, is other than was known before. A host that says this is told
+   * of prompts as soon as there is a connection; others ask for them.
+   */
+  offersChanged?(server: string): void;
   /** Something odd was mended, dropped or ignored: one clean sentence. */
   notice?(server: string, text: string): void;
 }

@@ -10,11 +10,12 @@ import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
 import { Authorization } from "./authorization.ts";
-import { type KnownTools, ServerCatalogue } from "./catalogue.ts";
+import { type KnownOffers, type KnownTools, ServerCatalogue } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
-import { handlersFor } from "./handlers.ts";
+import { handlersFor, type ServerEvents } from "./handlers.ts";
 import { Link } from "./link.ts";
 import type { Live } from "./live.ts";
+import { Offers } from "./offers.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import type { ServerPort } from "./port.ts";
@@ -68,6 +69,8 @@ export class Server {
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
   readonly #catalogue: ServerCatalogue;
+  /** Its resources and prompts. */
+  readonly offers: Offers;
   #isRefreshed = false;
 
   /**
@@ -89,14 +92,23 @@ export class Server {
     this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
     this.#authorization = new Authorization(config, surroundings.env);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
-    const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
+    const notice = (text: string) => this.#notice(text);
+    const events: ServerEvents = {
+      listChanged: (list) => (list === "tools" ? this.#relist() : this.offers.listChanged(list)),
+      notice,
+    };
     this.#link = new Link(
       config,
       { ...surroundings, authorization: this.#authorization },
       handlersFor(config, port, events),
-      predecessor,
-      () => this.#catalogue.era,
+      { predecessor, formerEra: () => this.#catalogue.era, connected: (live) => this.offers.connected(live) },
     );
+    this.offers = new Offers(this.#link, {
+      config: () => this.#config,
+      catalogue: this.#catalogue,
+      notice,
+      changed: port.offersChanged && (() => port.offersChanged?.(this.#config.name)),
+    });
   }
 
   get config(): ServerConfig {
@@ -139,6 +151,11 @@ export class Server {
   /** Its tools as they were last listed, in this session or an earlier one. Starts nothing. */
   get known(): KnownTools | undefined {
     return this.#catalogue.known;
+  }
+
+  /** Its resources and prompts, likewise. */
+  get knownOffers(): KnownOffers | undefined {
+    return this.#catalogue.knownOffers;
   }
 
   /** One of its tools, from what is known; lists them where it is not there. */

@@ -57,6 +57,12 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
+  /**
+   * Every use of what a server has passes here: a tool that is called, a resource that is read, a prompt that is fetched.
+   * To list what there is, or to complete a word of it, is none.
+   */
+  const use = <T>(name: string, request: (server: Server) => Promise<T>): Promise<T> => ask(name, request);
+
   const search = createSearch(() => servers.names.map(find));
   const close = () => servers.close();
 
@@ -86,7 +92,14 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
-    callTool: (name, tool, args, options = {}) => ask(name, (server) => server.callTool(tool, args, options)),
+    callTool: (name, tool, args, options = {}) => use(name, (server) => server.callTool(tool, args, options)),
+    knownOffers: (name) => find(name).knownOffers,
+    listResources: (name, options = {}) => ask(name, ({ offers }) => offers.listResources(options)),
+    listResourceTemplates: (name, options = {}) => ask(name, ({ offers }) => offers.listResourceTemplates(options)),
+    readResource: (name, uri, options = {}) => use(name, ({ offers }) => offers.readResource(uri, options)),
+    listPrompts: (name, options = {}) => ask(name, ({ offers }) => offers.listPrompts(options)),
+    getPrompt: (name, prompt, args, options = {}) => use(name, ({ offers }) => offers.getPrompt(prompt, args, options)),
+    complete: (name, ref, argument, options = {}) => ask(name, ({ offers }) => offers.complete(ref, argument, options)),
     signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
