@@ -11,7 +11,20 @@ export interface PiContext {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
     select(title: string, options: string[]): Promise<string | undefined>;
+    /** Without an effect where there is no editor. */
+    addAutocompleteProvider?(factory: (current: PiAutocomplete) => PiAutocomplete): void;
   };
+}
+
+/** What a command gets. */
+export interface PiCommandContext extends PiContext {
+  readonly ui: PiContext["ui"] & {
+    /** What was typed; undefined when the dialog was dismissed. */
+    input(title: string, placeholder?: string): Promise<string | undefined>;
+  };
+  /** Whether the agent is not at work. */
+  isIdle(): boolean;
+  waitForIdle(): Promise<void>;
 }
 
 export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
@@ -42,11 +55,32 @@ export interface PiTool {
 export interface PiCompletion {
   value: string;
   label: string;
+  description?: string;
 }
 
-export interface PiCommand {
+/** What completes a text in the editor, the cursor at a line and a column of it. */
+export interface PiAutocomplete {
+  triggerCharacters?: string[];
+  getSuggestions(
+    lines: string[],
+    line: number,
+    column: number,
+    options: { signal: AbortSignal; force?: boolean },
+  ): Promise<{ items: PiCompletion[]; prefix: string } | null>;
+  /** The text with an item in the place of the prefix. */
+  applyCompletion(
+    lines: string[],
+    line: number,
+    column: number,
+    item: PiCompletion,
+    prefix: string,
+  ): { lines: string[]; cursorLine: number; cursorCol: number };
+  shouldTriggerFileCompletion?(lines: string[], line: number, column: number): boolean;
+}
+
+export interface PiCommand<Completions = PiCompletion[] | null> {
   description: string;
-  getArgumentCompletions(prefix: string): PiCompletion[] | null;
+  getArgumentCompletions(prefix: string): Completions;
   handler(args: string, ctx: PiContext): Promise<void>;
 }
 
@@ -58,9 +92,11 @@ export interface PiToolResultEvent {
 export interface PiApi {
   /** Before the session starts: a flag of the command line. */
   registerFlag(name: string, options: { type: "string" | "boolean"; description: string }): void;
-  registerCommand(name: string, command: PiCommand): void;
+  registerCommand(name: string, command: PiCommand | PiCommand<Promise<PiCompletion[] | null>>): void;
   /** A tool of a name that is known gets this definition; a new one is made active. */
   registerTool(tool: PiTool): void;
+  /** A message as if the person had sent it. While the agent is at work it must be said when it is delivered. */
+  sendUserMessage(content: PiContent[], options?: { deliverAs?: "steer" | "followUp" }): void;
   /** Names of the tools a model sees. */
   getActiveTools(): string[];
   /** All of them: those not named are not seen. Names that are not known are ignored. */

@@ -20,7 +20,11 @@ import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { PiOffers } from "./offers.ts";
 import { PiTools } from "./pi-tools.ts";
+import { tell } from "./tell.ts";
+
+export { tell };
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
 const WATCH_AFTER_MS = 1_000;
@@ -57,6 +61,7 @@ export class PiHost {
   readonly #pi: PiApi;
   readonly #flags: ConfigFlags | undefined;
   readonly #tools: PiTools;
+  readonly #offers: PiOffers;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
 
@@ -64,6 +69,7 @@ export class PiHost {
     this.#pi = pi;
     this.#flags = flags;
     this.#tools = new PiTools(pi);
+    this.#offers = new PiOffers(pi, this.#tools, () => this.engine());
   }
 
   get serverNames(): string[] {
@@ -84,6 +90,7 @@ export class PiHost {
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    this.#offers.begin(ctx);
     running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
   }
 
@@ -184,6 +191,7 @@ export class PiHost {
         return runMcpAuthTool(session, call);
       });
     }
+    this.#offers.declare(servers, running.cwd, { added, replaced, removed });
     const changed = new Set([...added, ...replaced]);
     const direct = servers
       .filter((server) => changed.has(server.name) && mayHaveDirect(server))
@@ -275,10 +283,23 @@ export class PiHost {
   async #start(running: Running): Promise<[Engine, McpSession]> {
     const engine = await import("./engine.ts");
     const surroundings = { env: process.env, cwd: running.cwd };
-    const session = engine.createSession(running.config, surroundings, {
+    const session: McpSession = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
+      offersChanged: (server) => this.#learn(running, session, server),
     });
     return [engine, session];
+  }
+
+  /** The server may be gone, and the host have moved on. */
+  #learn(running: Running, session: McpSession, server: string): void {
+    const config = running.config.servers.find(({ name }) => name === server);
+    const known = config && session.knownOffers(server);
+    if (this.#running !== running || config === undefined || known === undefined) return;
+    try {
+      this.#offers.learn(config, known);
+    } catch {
+      // The session was replaced.
+    }
   }
 
   /** Declares a server's tools, also those it has since announced, and withdraws what it no longer has. Never rejects. */
@@ -328,16 +349,6 @@ function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProbl
 
 function howToAllow({ hasUI }: Running): string {
   return hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
-}
-
-/** Without a UI notices would vanish: there they go to stderr. */
-export function tell(
-  { hasUI, ctx }: { readonly hasUI: boolean; readonly ctx: PiContext },
-  text: string,
-  type: "info" | "warning" | "error",
-): void {
-  if (hasUI) ctx.ui.notify(text, type);
-  else console.error(text);
 }
 
 /** Time enough; does not hold the process, a host that waits for it does. */
