@@ -4,15 +4,15 @@
  */
 const FLOORS = [
   ["hosts/pi", "hosts/acp", "hosts/cli"],
-  ["tools"],
+  ["tools", "dialogs"],
   ["session", "broker"],
-  ["server"],
+  ["server", "permission"],
   ["protocol", "auth", "catalog", "content", "config"],
   ["transport"],
 ];
 
 /** What is no room: every room may name these, and they name no room. */
-const COMMON = ["error", "is-object", "version", "config/record"];
+const COMMON = ["error", "is-object", "lock", "proc", "version", "config/record"];
 
 /** Types alone, the shapes everything above the transports speaks of. */
 const PROTOCOL_TYPES = "protocol/types";

@@ -26,12 +26,24 @@ export default defineConfig({
           name: "end to end",
           setupFiles: ["test/ground/seed.ts"],
           include: ["test/**/*.test.ts"],
+          exclude: ["test/proofs/**", "test/tui/**", "test/browser/**"],
           // Likewise, and real hosts and servers take a while to start.
           testTimeout: 60_000,
           hookTimeout: 60_000,
           sequence: { groupOrder: 2 },
         },
       },
+      // Slow, or in need of more than npm packages; each has a script of its own and is no part of `npm test`.
+      ...["proofs", "tui", "browser"].map((name, index) => ({
+        test: {
+          name,
+          setupFiles: ["test/ground/seed.ts"],
+          include: [`test/${name}/**/*.test.ts`],
+          testTimeout: 120_000,
+          hookTimeout: 60_000,
+          sequence: { groupOrder: 3 + index },
+        },
+      })),
     ],
   },
 });

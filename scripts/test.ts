@@ -2,6 +2,7 @@
  * `npm test`: runs all tests, says in one screen how it went, and ends with `N passed, N failed` alone on a line.
  * The whole output is in test-output/vitest.log; test-output/results.json is the report that `npm run rows` reads.
  * Arguments go to vitest (`npm test -- src/config`); the report of such a partial run is kept apart.
+ * `--suite NAME` as the first runs one of the slow suites instead (test/<NAME>), with its report in results-<NAME>.json.
  */
 import { rmSync } from "node:fs";
 import { join, relative, sep } from "node:path";
@@ -20,9 +21,23 @@ interface Count {
   files: number;
 }
 
-/** The two kinds of test by the folder they stand in, as in vitest.config.ts. */
+/** What `npm test` runs, as vitest.config.ts names it. */
+const USUAL = ["unit", "end to end"];
+const SLOW = ["proofs", "tui", "browser"];
+
+/** The kind of a test by the folder it stands in, as in vitest.config.ts. */
 function kindOf(file: string): string {
-  return relative(ROOT, file).split(sep)[0] === "test" ? "end to end" : "unit";
+  const [top, folder = ""] = relative(ROOT, file).split(sep);
+  if (top !== "test") return "unit";
+  return SLOW.includes(folder) ? folder : "end to end";
+}
+
+/** The projects to run, the name of what is written, and what else goes to vitest. */
+function plan(args: readonly string[]): { projects: readonly string[]; name: string; rest: readonly string[] } {
+  const [first, suite = "", ...rest] = args;
+  if (first !== "--suite") return { projects: args.length === 0 ? USUAL : [], name: "", rest: args };
+  if (!SLOW.includes(suite)) throw new Error(`There is no suite "${suite}"; there are: ${SLOW.join(", ")}.`);
+  return { projects: [suite], name: `-${suite}`, rest };
 }
 
 /** Counts by kind. A file that failed without a failed test in it (it did not load, a hook threw) counts as one failure. */
@@ -77,11 +92,19 @@ function reportOf(path: string): TestReport | undefined {
   }
 }
 
-const args = process.argv.slice(2);
-const reportFile = join(OUTPUT, args.length === 0 ? "results.json" : "partial.json");
+const { projects, name, rest } = plan(process.argv.slice(2));
+const reportFile = join(OUTPUT, rest.length === 0 ? `results${name}.json` : "partial.json");
 rmSync(reportFile, { force: true });
 const vitest = join("node_modules", "vitest", "vitest.mjs");
-const run = await runLogged("vitest", [vitest, "run", `--outputFile.json=${reportFile}`, ...args]);
+const selected = projects.map((project) => `--project=${project}`);
+const run = await runLogged(`vitest${name}`, [
+  vitest,
+  "run",
+  `--outputFile.json=${reportFile}`,
+  "--passWithNoTests=false",
+  ...selected,
+  ...rest,
+]);
 
 const report = reportOf(reportFile) ?? { testResults: [] };
 const total = { passed: 0, failed: 0, skipped: 0 };

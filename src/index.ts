@@ -21,7 +21,11 @@ export type {
   ConfigLayer,
   ConfigProblem,
   FieldSource,
+  KeptPermission,
   LoadedConfig,
+  PermissionMode,
+  PermissionRule,
+  PermissionSettings,
   ServerConfig,
   UntrustedFile,
   UntrustedServer,
@@ -31,6 +35,7 @@ export type { RegisteredServer } from "./config/registered.ts";
 export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
+export type { PermissionAnswer, PermissionPort, PermissionRequest } from "./permission/port.ts";
 export type {
   CallToolResult,
   Completion,
@@ -53,4 +58,11 @@ export type { Surroundings } from "./server/open-transport.ts";
 export type { ServerPort } from "./server/port.ts";
 export { createSession } from "./session/create-session.ts";
 export type { SearchAnswer, ToolSearch } from "./session/search.ts";
-export type { CallOptions, McpSession, RequestOptions, ServerState, ServerStatus } from "./session/session.ts";
+export type {
+  CallOptions,
+  McpSession,
+  RequestOptions,
+  ServerState,
+  ServerStatus,
+  SessionPort,
+} from "./session/session.ts";

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { AuthorizationServer } from "oauth4webapi";
 import type { OAuthSettings } from "../config/record.ts";
 import { admissionOf, safeUrl } from "./address.ts";
@@ -7,20 +8,21 @@ import { discover } from "./discovery.ts";
 import type { Dpop } from "./dpop.ts";
 import { type AuthHttp, openAuthHttp } from "./http.ts";
 import type { SignInContext } from "./sign-in.ts";
-import type { Credentials } from "./store.ts";
+import type { Credentials, Turn } from "./store.ts";
 import { refresh, revoke } from "./token-endpoint.ts";
 
 /** For telling an authorization server that somebody has signed out. */
 const REVOCATION_LIMIT_MS = 5_000;
 
 /**
- * New tokens by the stored refresh token; false when there is no way, or a sign-out came first. To be run alone. Rejects with
- * AuthError.
+ * New tokens by the stored refresh token; false when there is no way, or a sign-out came first. To be run alone; `turn` gets
+ * the mark of the token before it is sent. Rejects with AuthError.
  */
 export async function refreshStored(
   context: SignInContext,
   now: Credentials | undefined,
   challenge: Challenge,
+  turn: Turn,
   dpopOf: (stored: Credentials) => Dpop,
 ): Promise<boolean> {
   const refreshToken = now?.tokens?.refreshToken;
@@ -32,6 +34,7 @@ export async function refreshStored(
     if (!identity) return false;
     const dpop = now.tokens?.tokenType === "DPoP" ? dpopOf(now) : undefined;
     const clientSecret = settings.clientSecret ?? now.clientInfo?.clientSecret;
+    turn.note(markOf(refreshToken));
     const answer = await refresh({ http, as, identity, clientSecret, resource, dpop }, refreshToken);
     await context.store.update((latest) => {
       // A sign-out or a new sign-in meanwhile is the last word [E274].
@@ -42,6 +45,20 @@ export async function refreshStored(
     });
     return context.store.read()?.tokens !== undefined;
   });
+}
+
+/**
+ * Whether a process was killed after it had sent the refresh token that is stored. Where such a token is good only once, the
+ * answer to that one is lost, and nobody has a token that is still good; it is sent again all the same, as most are lenient.
+ */
+export function wasCutOff({ inherited }: Turn, now: Credentials | undefined): boolean {
+  const refreshToken = now?.tokens?.refreshToken;
+  return refreshToken !== undefined && inherited.includes(markOf(refreshToken));
+}
+
+/** A token by which nobody can sign in. */
+function markOf(refreshToken: string): string {
+  return createHash("sha256").update(refreshToken, "utf8").digest("hex");
 }
 
 /** Tells the authorization server that the tokens are of no more use. It need not be there: never rejects. */

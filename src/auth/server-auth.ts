@@ -5,7 +5,7 @@ import { type Challenge, readChallenge } from "./challenge.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
-import { refreshStored, revokeStored } from "./refresh.ts";
+import { refreshStored, revokeStored, wasCutOff } from "./refresh.ts";
 import { covers } from "./scope.ts";
 import { beginSignIn, completeElsewhere, type SignIn, type SignInContext } from "./sign-in.ts";
 import { type Credentials, openStore, type Store } from "./store.ts";
@@ -19,6 +19,12 @@ const MAX_PAUSE_MS = 60_000;
 const FINAL = new Set(["invalid_grant", "invalid_client", "unauthorized_client"]);
 /** Of a session that goes on for weeks, the first ones are over. */
 const MAX_SECRETS = 100;
+/** Those come first and stay. */
+const MAX_CONFIGURED = 5;
+/** For a refresh that is under way when all else is over: its answer may be the only one of its kind. */
+const LAST_REFRESH_MS = 5_000;
+/** A person may be that quick, and the request goes on then; it is shorter than the limit of a start usually is. */
+const PERSON_MS = 20_000;
 /** A sign-in that was asked for by a 401, and one for more scopes. */
 const MAX_SIGN_INS = 2;
 
@@ -34,8 +40,8 @@ export interface ServerAuthOptions {
   readonly env: NodeJS.ProcessEnv;
   /** The folder of all credentials. */
   readonly root: string;
-  /** Shows an address to a person. With it a 401 starts a sign-in by itself; without it nothing does. */
-  readonly openUnasked?: ((url: string) => Promise<void>) | undefined;
+  /** Asks a person to go through a sign-in. With it a 401 starts one by itself; without it nothing does. */
+  readonly askUnasked?: ((flow: SignIn) => void) | undefined;
 }
 
 export interface SignInStatus {
@@ -57,6 +63,10 @@ export class ServerAuth implements HttpAuth {
   #signingIn: Promise<void> | undefined;
   #flow: SignIn | undefined;
   #pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined as AuthError | undefined };
+  /** A sign-in that nobody had asked for came to nothing. */
+  #isUnwanted = false;
+  /** Why the sign-in that was there is over; until there is another. */
+  #loss: AuthError | undefined;
   #secrets: readonly ConfiguredSecret[] = [];
   /** Scopes that were asked for once more though they had been granted [E118]. */
   readonly #askedAgain = new Set<string>();
@@ -64,16 +74,18 @@ export class ServerAuth implements HttpAuth {
   constructor(options: ServerAuthOptions) {
     this.#options = options;
     this.#store = openStore(options.root, options.name, options.url);
+    const { clientSecret, privateKey, assertion, idpClientSecret, idpIdToken } = options.settings;
+    this.#remember(clientSecret, privateKey, assertion, idpClientSecret, idpIdToken);
   }
 
-  /** All tokens that were in use here; another list when there is another one. */
+  /** What is configured and all tokens that were read here; another list when there is another one. */
   get secrets(): readonly ConfiguredSecret[] {
     return this.#secrets;
   }
 
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
   async prepare(): Promise<void> {
-    const { tokens } = this.#store.read() ?? {};
+    const { tokens } = this.#stored() ?? {};
     if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
     if (tokens.refreshToken || isMachineGrant(this.#options.settings))
       await this.#renew(tokens.accessToken).catch(() => {});
@@ -81,10 +93,9 @@ export class ServerAuth implements HttpAuth {
 
   async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
     await this.prepare();
-    const credentials = this.#store.read();
+    const credentials = this.#stored();
     const tokens = credentials?.tokens;
     if (!tokens) return {};
-    this.#remember(tokens.accessToken, tokens.refreshToken, credentials.clientInfo?.clientSecret);
     if (tokens.tokenType !== "DPoP") return { authorization: `Bearer ${tokens.accessToken}` };
     const proof = this.#dpopOf(credentials).proof(method, url, tokens.accessToken);
     return { authorization: `DPoP ${tokens.accessToken}`, dpop: proof };
@@ -98,12 +109,15 @@ export class ServerAuth implements HttpAuth {
     }
     if (refusal.method === "POST") this.#challenge = challenge;
     const sent = tokenIn(refusal.sent);
-    const tokens = this.#store.read()?.tokens;
+    const tokens = this.#stored()?.tokens;
     if (tokens && tokens.accessToken !== sent) return true;
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
     }
-    return this.#signInUnasked(refusal);
+    if (await this.#signInUnasked(refusal)) return true;
+    if (!this.#loss) return false;
+    const text = `the sign-in is over: ${this.#loss.message}`;
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause: this.#loss });
   }
 
   /** Starts a sign-in; one that waits is over. Rejects with AuthError. */
@@ -111,6 +125,7 @@ export class ServerAuth implements HttpAuth {
     if (isMachineGrant(this.#options.settings)) {
       throw new AuthError("refused", 'by its "grantType" it is signed in to with the first request, and by nobody');
     }
+    this.#isUnwanted = false;
     this.#flow?.cancel("another sign-in was started");
     const flow = await beginSignIn(this.#context(), { ...options, challenge: this.#challenge });
     this.#flow = flow;
@@ -130,7 +145,7 @@ export class ServerAuth implements HttpAuth {
   }
 
   status(): SignInStatus {
-    const { tokens } = this.#store.read() ?? {};
+    const { tokens } = this.#stored() ?? {};
     if (!tokens) return { state: "signed-out", renewable: false };
     const renewable = tokens.refreshToken !== undefined || isMachineGrant(this.#options.settings);
     return {
@@ -144,22 +159,34 @@ export class ServerAuth implements HttpAuth {
   /** Forgets everything at once, then tells the authorization server. Whether there was anything. */
   async logout(): Promise<boolean> {
     this.#flow?.cancel("signed out");
-    const credentials = this.#store.read();
+    const credentials = this.#stored();
     const had = await this.#store.clear();
     this.#dpop = undefined;
+    this.#loss = undefined;
     if (credentials?.tokens) await revokeStored(this.#context(), credentials);
     return had;
   }
 
-  close(): void {
+  /** Waits for a refresh that is under way, but not for long. */
+  async close(): Promise<void> {
     this.#flow?.cancel("the session is closed");
+    if (this.#renewing) await isOverWithin(this.#renewing, LAST_REFRESH_MS).catch(() => {});
+  }
+
+  /** What is stored now, of which nothing is to be shown. */
+  #stored(): Credentials | undefined {
+    const credentials = this.#store.read();
+    const { tokens, clientInfo, dpopKey } = credentials ?? {};
+    this.#remember(tokens?.accessToken, tokens?.refreshToken, clientInfo?.clientSecret, dpopKey?.d);
+    return credentials;
   }
 
   #remember(...values: (string | undefined)[]): void {
     const known = new Set(this.#secrets.map(({ value }) => value));
-    const fresh = values.filter((value) => value !== undefined && !known.has(value)) as string[];
+    const fresh = values.filter((value) => value && !known.has(value)) as string[];
     if (fresh.length === 0) return;
-    this.#secrets = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))].slice(-MAX_SECRETS);
+    const all = [...this.#secrets, ...fresh.map((value) => ({ value, isSecret: true }))];
+    this.#secrets = [...all.slice(0, MAX_CONFIGURED), ...all.slice(MAX_CONFIGURED).slice(-MAX_SECRETS)];
   }
 
   #settled(flow: SignIn): void {
@@ -171,6 +198,7 @@ export class ServerAuth implements HttpAuth {
   #resume(): void {
     this.#pause = { untilMs: 0, nextMs: FIRST_PAUSE_MS, error: undefined };
     this.#dpop = undefined;
+    this.#loss = undefined;
   }
 
   #context(): SignInContext {
@@ -185,7 +213,7 @@ export class ServerAuth implements HttpAuth {
   /** More scopes than were granted are asked for once; then a person has to know. */
   async #stepUp(challenge: Challenge, refusal: AuthRefusal): Promise<boolean> {
     const sent = tokenIn(refusal.sent);
-    const now = this.#store.read();
+    const now = this.#stored();
     if (!now?.tokens || sent === undefined) return false;
     if (now.tokens.accessToken !== sent) return true;
     const wanted = challenge.scope ?? "";
@@ -193,7 +221,7 @@ export class ServerAuth implements HttpAuth {
     await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
     this.#challenge = { ...this.#challenge, ...challenge };
     if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
-    if (this.#store.read()?.tokens?.accessToken !== sent) return true;
+    if (this.#stored()?.tokens?.accessToken !== sent) return true;
     const isFirst = !isHeld || !this.#askedAgain.has(wanted);
     if (isHeld) this.#askedAgain.add(wanted);
     if (isFirst && (await this.#signInUnasked(refusal))) return true;
@@ -203,23 +231,27 @@ export class ServerAuth implements HttpAuth {
 
   async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
     // Somebody else may have signed in while this one found out that it has to.
-    const tokens = this.#store.read()?.tokens;
+    const tokens = this.#stored()?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
-    const open = this.#options.openUnasked;
-    // A stream of its own is no reason to bother a person [E065].
-    if (!open || attempt > MAX_SIGN_INS || method !== "POST") return false;
+    const ask = this.#options.askUnasked;
+    // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
+    if (!ask || this.#isUnwanted || attempt > MAX_SIGN_INS || method !== "POST") return false;
     this.#signingIn ??= this.signIn()
       .then(async (flow) => {
-        await open(flow.url);
+        ask(flow);
         await flow.done;
+      })
+      .catch((error: unknown) => {
+        this.#isUnwanted = true;
+        throw asTransportError(error, 401);
       })
       .finally(() => {
         this.#signingIn = undefined;
       });
-    await this.#signingIn.catch((error: unknown) => {
-      throw asTransportError(error, 401);
-    });
-    return true;
+    if (await isOverWithin(this.#signingIn, PERSON_MS)) return true;
+    const text = "a person was asked to sign in and has not done so yet; when that is done, it can be used";
+    const cause = new AuthError("refused", text);
+    throw new TransportError("unauthorized", text, "rejected", { http: { status: 401 }, cause });
   }
 
   async #renewOrFail(sent: string | undefined, status: 401 | 403): Promise<boolean> {
@@ -243,19 +275,19 @@ export class ServerAuth implements HttpAuth {
 
   async #renewAlone(stale: string | undefined): Promise<boolean> {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
-    return this.#store.alone(async () => {
+    return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
-      const now = this.#store.read();
+      const now = this.#stored();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
           ? await obtainByMachine(this.#context(), this.#challenge ?? {})
-          : await refreshStored(this.#context(), now, this.#challenge ?? {}, (stored) => this.#dpopOf(stored));
+          : await refreshStored(this.#context(), now, this.#challenge ?? {}, turn, (stored) => this.#dpopOf(stored));
         if (renewed) this.#resume();
         return renewed;
       } catch (error) {
         if (!(error instanceof AuthError)) throw error;
-        if (error.failure !== "transient") return this.#lost(now, error);
+        if (error.failure !== "transient") return this.#lost(now, wasCutOff(turn, now) ? cutOff(error) : error);
         const { nextMs } = this.#pause;
         this.#pause = { untilMs: Date.now() + nextMs, nextMs: Math.min(nextMs * 2, MAX_PAUSE_MS), error };
         throw error;
@@ -272,8 +304,26 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    return this.#store.read()?.tokens !== undefined;
+    const isLost = this.#stored()?.tokens === undefined;
+    if (isLost) this.#loss = error;
+    return !isLost;
   }
+}
+
+/** Whether it has ended within the limit; it goes on behind that. Rejects as it does. */
+async function isOverWithin(work: Promise<unknown>, limitMs: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), limitMs);
+  });
+  return Promise.race([work.then(() => true), limit]).finally(() => clearTimeout(timer));
+}
+
+/** The same refusal, for those who wonder why. */
+function cutOff({ failure, code, cause }: AuthError): AuthError {
+  const text =
+    "a process that renewed it was ended before it had the answer, and its authorization server gives that only once";
+  return new AuthError(failure, text, { ...(code !== undefined && { code }), cause });
 }
 
 function isOver(expiresAt: unknown, earlyS: number): boolean {

@@ -2,11 +2,12 @@ import type { JsonWebKey } from "node:crypto";
 import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Lock } from "../lock.ts";
 import { jsonObject } from "./json-object.ts";
 import { isUnwritable, Unwritable, withLock } from "./lock.ts";
 
-/** For a change, which takes no time. */
-const CHANGE_PATIENCE_MS = 15_000;
+/** For a change, which takes no time, but for a holder that is stopped in the middle of one. */
+const CHANGE_PATIENCE_MS = 60_000;
 /** For somebody else's refresh, which ends by its own limit, and then for those of everybody before us. */
 const REFRESH_PATIENCE_MS = 120_000;
 const FILE_MODE = 0o600;
@@ -63,6 +64,11 @@ export function tokenFile(root: string, server: string): string {
   return join(folderOf(root, server), "tokens.json");
 }
 
+/** What one who works alone leaves for the next, should it be killed; and what the one before has left. */
+export type Turn = Pick<Lock, "inherited" | "note">;
+
+const UNLOCKED: Turn = { inherited: [], note: () => {} };
+
 /** One server's credentials on disk. What cannot be written is kept in memory for as long as the store is. */
 export interface Store {
   readonly file: string;
@@ -74,7 +80,7 @@ export interface Store {
    */
   update(change: (now: Credentials | undefined) => Credentials | undefined): Promise<void>;
   /** Alone among all processes that do so for this server. Runs without the lock where nothing can be written. */
-  alone<T>(work: () => Promise<T>): Promise<T>;
+  alone<T>(work: (turn: Turn) => Promise<T>): Promise<T>;
   /** Removes what is stored, also of another address, and what waits. */
   clear(): Promise<boolean>;
 }
@@ -156,7 +162,7 @@ export function openStore(root: string, server: string, serverUrl: string): Stor
       try {
         return await withLock(lockBase, work, REFRESH_PATIENCE_MS);
       } catch (error) {
-        if (error instanceof Unwritable) return work();
+        if (error instanceof Unwritable) return work(UNLOCKED);
         throw error;
       }
     },

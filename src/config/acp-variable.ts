@@ -1,6 +1,6 @@
 import { isObject } from "../is-object.ts";
 import { readAcpServers } from "./acp.ts";
-import type { LoadedConfig } from "./record.ts";
+import type { LoadedConfig, Surface } from "./record.ts";
 
 /** The variable in which an adapter between an editor and the agent hands the editor's servers over. */
 export const ACP_VARIABLE = "PI_ACP_MCP_SERVERS";
@@ -11,9 +11,9 @@ const CONTAINERS = ["mcpServers", "context_servers"];
 /**
  * The servers in `PI_ACP_MCP_SERVERS`: a JSON array as ACP has it, an object of servers by name, or either in base64url.
  * Whoever started this process set it, so it is taken at its word. What cannot be read is one problem, which does not
- * repeat the value: it may hold tokens.
+ * repeat the value: it may hold tokens. `surface` is what the person has set for all servers.
  */
-export function readAcpVariable(env: NodeJS.ProcessEnv): LoadedConfig {
+export function readAcpVariable(env: NodeJS.ProcessEnv, surface?: Surface): LoadedConfig {
   const written = env[ACP_VARIABLE]?.trim();
   if (!written) return { servers: [], problems: [] };
   const list = listOf(parse(written));
@@ -22,7 +22,11 @@ export function readAcpVariable(env: NodeJS.ProcessEnv): LoadedConfig {
       "This variable must hold a JSON array of servers, an object of servers by name, or either in base64url; none of them was read.";
     return { servers: [], problems: [{ file: ACP_VARIABLE, line: 1, column: 1, severity: "error", message }] };
   }
-  return readAcpServers(list, { env, source: { file: ACP_VARIABLE, layer: "environment" } });
+  return readAcpServers(list, {
+    env,
+    source: { file: ACP_VARIABLE, layer: "environment" },
+    ...(surface && { surface }),
+  });
 }
 
 function parse(text: string): unknown {

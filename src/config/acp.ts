@@ -1,7 +1,16 @@
 import { isObject } from "../is-object.ts";
 import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
+import { usualExposure } from "./exposure.ts";
 import { quote } from "./problems.ts";
-import type { ConfigProblem, FieldSource, FilePosition, LoadedConfig, ServerConfig, ServerTarget } from "./record.ts";
+import type {
+  ConfigProblem,
+  FieldSource,
+  FilePosition,
+  LoadedConfig,
+  ServerConfig,
+  ServerTarget,
+  Surface,
+} from "./record.ts";
 import { transportOf } from "./target.ts";
 
 /** Stands where other servers have a file: the entry's number is the line. */
@@ -12,6 +21,8 @@ export interface AcpOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Where the list was found. */
   readonly source?: Pick<FieldSource, "file" | "layer">;
+  /** What the person has set for all servers. */
+  readonly surface?: Surface;
 }
 
 /**
@@ -20,7 +31,7 @@ export interface AcpOptions {
  */
 export function readAcpServers(
   list: unknown,
-  { env = {}, source: { file, layer } = EDITOR }: AcpOptions = {},
+  { env = {}, source: { file, layer } = EDITOR, surface }: AcpOptions = {},
 ): LoadedConfig {
   const problems: ConfigProblem[] = [];
   const servers: ServerConfig[] = [];
@@ -28,7 +39,8 @@ export function readAcpServers(
   if (!Array.isArray(list)) {
     return { servers, problems: [problem({ file, line: 1, column: 1 }, "This must be a list of servers.")] };
   }
-  const { policy, fields: limits } = handedPolicy(env, problems);
+  const { policy: usual, fields: limits } = handedPolicy(env, problems);
+  const policy = { ...usual, surface: surface ?? usual.surface };
   for (const [index, entry] of list.entries()) {
     const source = { file, line: index + 1, column: 1 };
     const fields = isObject(entry) ? entry : {};
@@ -48,7 +60,7 @@ export function readAcpServers(
       source,
       target,
       policy,
-      exposure: "direct",
+      exposure: usualExposure(policy.surface),
       limitFields: { start: LIMIT_VARIABLES.start, call: LIMIT_VARIABLES.call },
       fields: { ...Object.fromEntries(written), ...limits },
     });

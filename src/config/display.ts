@@ -1,5 +1,5 @@
 import type { ConfigLayer, ServerConfig, ServerTarget } from "./record.ts";
-import { argSecrets, looksSecret, mapAddresses, queryItems, splitUrl } from "./secrets.ts";
+import { argSecrets, isKeyInPath, looksSecret, mapAddresses, queryItems, splitUrl } from "./secrets.ts";
 import { isVariable } from "./variables.ts";
 
 /** Stands for what is not shown. */
@@ -65,18 +65,22 @@ export function maskUrl(text: string): string {
   const user = parts.userinfo === undefined ? "" : `${MASK}@`;
   const query = parts.query === undefined ? "" : `?${maskQuery(parts.query)}`;
   const fragment = parts.fragment === undefined ? "" : `#${MASK}`;
-  return parts.start + user + parts.hostAndPath.split("/").map(maskSegment).join("/") + query + fragment;
+  return (
+    parts.start +
+    user +
+    parts.hostAndPath
+      .split("/")
+      .map((segment) => (isKeyInPath(segment) ? MASK : segment))
+      .join("/") +
+    query +
+    fragment
+  );
 }
 
 function maskQuery(query: string): string {
   return queryItems(query)
     .map(({ name, value }) => (name === undefined ? (value === "" ? "" : MASK) : `${name}=${value === "" ? "" : MASK}`))
     .join("&");
-}
-
-/** Some services put the key into the path: a long piece of letters and digits is taken for one. */
-function maskSegment(segment: string): string {
-  return /^[A-Za-z0-9_=-]{24,}$/.test(segment) && /\d/.test(segment) && /[A-Za-z]/.test(segment) ? MASK : segment;
 }
 
 /** Long values and those of secrets are masked wherever they occur; short ones (`node`, `true`) only as a whole. */

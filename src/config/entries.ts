@@ -56,7 +56,15 @@ export function readEntries(document: JsonDocument, problems: ConfigProblem[], f
 }
 
 /** What an mcp.json file may hold beside servers. */
-const OWN_KEYS: ReadonlySet<string> = new Set(["$schema", "imports", "settings", "inputs", "autoEnableCodemode"]);
+const OWN_KEYS: ReadonlySet<string> = new Set([
+  "$schema",
+  "imports",
+  "settings",
+  "inputs",
+  "autoEnableCodemode",
+  "mcpSurface",
+  "permission",
+]);
 
 /** Lists of names in which other programs note what is switched off. */
 export const SWITCHED_OFF = ["disabledMcpServers", "disabled_mcp_servers", "disabledServers"];

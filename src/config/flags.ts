@@ -5,7 +5,8 @@ import { FileMemory } from "./file-memory.ts";
 import { type JsonDocument, parseJson, report } from "./json-file.ts";
 import type { Layer } from "./layers.ts";
 import { expandHome } from "./paths.ts";
-import type { ConfigProblem, Origin } from "./record.ts";
+import type { ConfigProblem, Origin, Surface } from "./record.ts";
+import { readUsualSurface } from "./surface.ts";
 
 /** What a person named on the command line (`--mcp-config`, `--strict-mcp-config`). */
 export interface ConfigFlags {
@@ -36,13 +37,15 @@ export function flagFiles({ home, cwd = "", flags }: FlagPlace): string[] {
 export interface FlagLayer {
   readonly origin: Exclude<Origin, "acp">;
   readonly entries: Layer;
+  readonly surface: Surface | "auto" | undefined;
 }
 
 /** The entries of each source, from low to high. */
 export function readFlagLayers(place: FlagPlace, problems: ConfigProblem[], memory: FileMemory): FlagLayer[] {
   return readFlagDocuments(place, problems, memory).map((document) => {
     const origin = /^settings\.(?:json|toml)$/.test(basename(document.file)) ? "settings" : "mcpjson";
-    return { origin, entries: readEntries({ ...document, layer: "flag" }, problems, origin === "mcpjson") };
+    const entries = readEntries({ ...document, layer: "flag" }, problems, origin === "mcpjson");
+    return { origin, entries, surface: readUsualSurface(document, problems) };
   });
 }
 

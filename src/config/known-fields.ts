@@ -43,13 +43,14 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
-  ...["auth", "oauth"],
+  ...["auth", "oauth", "autoAuth"],
   ...[
     "disabled",
     "enabled",
     "required",
     "surface",
     "exposure",
+    "toolExposure",
     "directTools",
     "includeTools",
     "excludeTools",
@@ -68,6 +69,7 @@ const ACTS: readonly string[] = [
     "inheritEnv",
     "stopContainer",
     "offersRoots",
+    "trustHints",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];
@@ -75,7 +77,6 @@ const ACTS: readonly string[] = [
 const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   // pi's own client
   description: ["string"],
-  toolExposure: ["object"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
 };

@@ -1,16 +1,33 @@
 import { type Entry, readEntries } from "./entries.ts";
 import type { FileMemory } from "./file-memory.ts";
 import { type JsonDocument, readJsonFile } from "./json-file.ts";
-import type { ConfigProblem } from "./record.ts";
+import type { ConfigProblem, Surface } from "./record.ts";
+import { readUsualSurface } from "./surface.ts";
 import { readTomlFile } from "./toml-file.ts";
 
 /** The entries of one file, by name. */
 export type Layer = ReadonlyMap<string, Entry>;
 
-/** The entries of a file, which is what its name says; none, with a problem, when it cannot be read and never could. */
-export function readLayer(file: string, problems: ConfigProblem[], memory: FileMemory): Layer {
-  const document = memory.read(file, problems)?.document;
-  return document ? readEntries(document, problems, file.endsWith("mcp.json")) : new Map();
+/** A file of the person's own: its entries, and what it says of the surface of all servers. */
+export interface OwnFile {
+  readonly file: string;
+  readonly document: JsonDocument | undefined;
+  /** There is one, and it cannot be read, nor could it ever. */
+  readonly isBroken: boolean;
+  readonly layer: Layer;
+  readonly surface: Surface | "auto" | undefined;
+}
+
+/** A file, which is what its name says; nothing in it, with a problem, when it cannot be read and never could. */
+export function readOwnFile(file: string, problems: ConfigProblem[], memory: FileMemory): OwnFile {
+  const found: ConfigProblem[] = [];
+  const document = memory.read(file, found)?.document;
+  problems.push(...found);
+  if (document === undefined) {
+    return { file, document, isBroken: found.length > 0, layer: new Map(), surface: undefined };
+  }
+  const layer = readEntries(document, problems, file.endsWith("mcp.json"));
+  return { file, document, isBroken: false, layer, surface: readUsualSurface(document, problems) };
 }
 
 /** A file's content, whose kind its name says; `undefined` when there is none, or after reporting why it cannot be read. */

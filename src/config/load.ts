@@ -2,11 +2,22 @@ import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
 import { FileMemory } from "./file-memory.ts";
 import { type ConfigFlags, type FlagLayer, flagFiles, readFlagLayers } from "./flags.ts";
-import { isOverride, mergeLayers, onto, readLayer, withProject } from "./layers.ts";
-import { configPaths, trustPath, type UserEnvironment } from "./paths.ts";
+import { readBytes } from "./json-file.ts";
+import { readKept } from "./kept-permissions.ts";
+import { isOverride, mergeLayers, type OwnFile, onto, readOwnFile, withProject } from "./layers.ts";
+import { configPaths, permissionPath, trustPath, type UserEnvironment } from "./paths.ts";
+import { type PermissionSources, readPermission } from "./permission.ts";
 import { quote } from "./problems.ts";
 import { describeUntrusted, type ProjectLayer, readProjectLayers } from "./project.ts";
-import type { ConfigProblem, LoadedConfig, Origin, ServerConfig, UntrustedFile } from "./record.ts";
+import type {
+  ConfigProblem,
+  KeptPermission,
+  LoadedConfig,
+  Origin,
+  ServerConfig,
+  Surface,
+  UntrustedFile,
+} from "./record.ts";
 import { aboveRegistered, type RegisteredServer, readRegistered } from "./registered.ts";
 import { readServer } from "./server.ts";
 import { withDirectToolsOf } from "./tool-filter.ts";
@@ -40,25 +51,33 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
   const problems: ConfigProblem[] = [];
   const flags = readFlagLayers(place, problems, memory);
   const isAlone = place.flags?.isStrict === true;
-  const { entries, untrusted } = isAlone ? noFiles() : readFiles(place, flagFiles(place), problems, memory);
+  const files = isAlone ? noFiles(place, memory) : readFiles(place, flagFiles(place), problems, memory);
+  const { entries, untrusted, surfaces } = files;
   const named = applyFlags(flags, entries);
-  const handed = readAcpVariable(isAlone ? {} : place.env);
+  const surface = strongest([...surfaces, ...flags.map((flag) => flag.surface)]);
+  const handed = readAcpVariable(isAlone ? {} : place.env, surface);
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
   const unread: Entry[] = [];
+  const read = ({ settings, mcpjson }: EntriesByOrigin) => [
+    ...readServers(settings, "settings", problems, unread, surface),
+    ...readServers(mcpjson, "mcpjson", problems, unread, surface),
+  ];
   const sources = [
-    ...readServers(named.entries.settings, "settings", problems, unread),
-    ...readServers(named.entries.mcpjson, "mcpjson", problems, unread),
+    ...read(named.entries),
     ...handed.servers.filter(({ name }) => !named.switchedOff.has(name)),
-    ...readServers(entries.settings, "settings", problems, unread),
-    ...readServers(entries.mcpjson, "mcpjson", problems, unread),
+    ...read(entries),
   ];
   for (const server of sources) {
     const winner = servers.get(server.name);
     if (winner === undefined) servers.set(server.name, server);
     else problems.push(shadowed(server, winner));
   }
+  const permission = readPermission(
+    { ...files.permission, env: place.env, kept: () => readKeptNoted(place, problems, memory) },
+    problems,
+  );
   const edited = configPaths(place).mcpJson.at(-1) ?? "";
   const unused = unusedByName(
     [...unread.map((entry) => unusedEntry(entry, problems, edited)), ...wrongEntries(handed.problems)],
@@ -70,6 +89,7 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
       [...servers.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
     ),
     problems,
+    ...(permission && { permission }),
     ...(untrusted.length > 0 && { untrusted }),
     ...(unused.length > 0 && { unused }),
   };
@@ -86,10 +106,43 @@ interface EntriesByOrigin {
 interface FileEntries {
   readonly entries: EntriesByOrigin;
   readonly untrusted: readonly UntrustedFile[];
+  /** What each file says of the surface of all servers, from low to high. */
+  readonly surfaces: readonly OwnFile["surface"][];
+  /** Where there may be something about permission. */
+  readonly permission: Pick<PermissionSources, "own" | "broken" | "project">;
 }
 
-function noFiles(): FileEntries {
-  return { entries: { settings: new Map(), mcpjson: new Map() }, untrusted: [] };
+/** No servers of any file; what the person says about permission counts all the same. */
+function noFiles(place: ConfigPlace, memory: FileMemory): FileEntries {
+  const files = configPaths(place).mcpJson.map((file) => readOwnFile(file, [], memory));
+  return {
+    entries: { settings: new Map(), mcpjson: new Map() },
+    untrusted: [],
+    surfaces: [],
+    permission: { ...permissionIn(files), project: [] },
+  };
+}
+
+/** The last word on the surface of all servers, if there is one. */
+function strongest(surfaces: readonly OwnFile["surface"][]): Surface | undefined {
+  const last = surfaces.findLast((surface) => surface !== undefined);
+  return last === "auto" ? undefined : last;
+}
+
+function permissionIn(files: readonly OwnFile[]): Pick<PermissionSources, "own" | "broken"> {
+  return {
+    own: files.flatMap(({ document }) => document ?? []),
+    // Nothing is asked where nobody has asked for it: a broken file changes that only if it may have.
+    broken: files.flatMap(({ file, isBroken }) =>
+      isBroken && readBytes(file, [])?.includes('"permission"') ? [file] : [],
+    ),
+  };
+}
+
+/** Noted first: what is decided in between shows as a change. */
+function readKeptNoted(place: ConfigPlace, problems: ConfigProblem[], memory: FileMemory): readonly KeptPermission[] {
+  memory.note(permissionPath(place));
+  return readKept(place, problems);
 }
 
 /** What stands in the files of the person and of the project, and in what extensions register. */
@@ -100,10 +153,9 @@ function readFiles(
   memory: FileMemory,
 ): FileEntries {
   const paths = configPaths(place);
-  const own = {
-    settings: [paths.settings, paths.settingsToml].map((file) => readLayer(file, problems, memory)),
-    mcpjson: paths.mcpJson.map((file) => readLayer(file, problems, memory)),
-  };
+  const settings = [paths.settings, paths.settingsToml].map((file) => readOwnFile(file, problems, memory));
+  const mcpJson = paths.mcpJson.map((file) => readOwnFile(file, problems, memory));
+  const own = { settings: settings.map(({ layer }) => layer), mcpjson: mcpJson.map(({ layer }) => layer) };
   const registered = readRegistered(place.registered ?? [], problems);
   // A file that the person names is taken at their word, whether or not it lies in a project.
   const known = [paths.settings, paths.settingsToml, ...paths.mcpJson, ...named];
@@ -119,6 +171,13 @@ function readFiles(
   return {
     entries: { settings: entriesOf("settings"), mcpjson },
     untrusted: describeUntrusted(project, own, registered),
+    surfaces: [...mcpJson, ...settings].map(({ surface }) => surface),
+    permission: {
+      ...permissionIn(mcpJson),
+      project: project.flatMap(({ state, origin, document }) =>
+        state === "denied" || origin !== "mcpjson" ? [] : document,
+      ),
+    },
   };
 }
 
@@ -182,9 +241,10 @@ function readServers(
   origin: Origin,
   problems: ConfigProblem[],
   unread: Entry[],
+  surface: Surface | undefined,
 ): ServerConfig[] {
   return [...entries.values()].flatMap((entry) => {
-    const server = readServer(entry, origin, problems);
+    const server = readServer(entry, origin, problems, surface);
     if (server !== undefined) return [server];
     unread.push(entry);
     return [];

@@ -35,6 +35,7 @@ it("each origin has the defaults of its dialect", () => {
       surface: "gateway",
       directFrom: "known",
       showTarget: true,
+      trustsHints: false,
     },
     mcpjson: {
       protocolVersion: "auto",
@@ -65,9 +66,10 @@ it("each origin has the defaults of its dialect", () => {
       resultLimit: { maxBytes: 51_200, maxLines: 2000 },
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
-      surface: "gateway",
+      surface: "split",
       directFrom: "known",
       showTarget: true,
+      trustsHints: true,
     },
     acp: {
       protocolVersion: "auto",
@@ -98,9 +100,10 @@ it("each origin has the defaults of its dialect", () => {
       resultLimit: { maxBytes: 51_200, maxLines: 2000 },
       listLimit: { maxItems: 10_000, maxPages: 1000 },
       redactResults: "values",
-      surface: "gateway",
+      surface: "direct",
       directFrom: "connection",
       showTarget: false,
+      trustsHints: true,
     },
   });
 });

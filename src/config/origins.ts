@@ -84,6 +84,7 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     directFrom: "known",
     surface: "gateway",
     showTarget: true,
+    trustsHints: false,
   },
   mcpjson: {
     protocolVersion: "auto",
@@ -108,8 +109,9 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: true,
     directFrom: "known",
-    surface: "gateway",
+    surface: "split",
     showTarget: true,
+    trustsHints: true,
   },
   acp: {
     protocolVersion: "auto",
@@ -134,7 +136,8 @@ export const ORIGINS: Readonly<Record<Origin, ServerPolicy>> = {
     redactResults: "values",
     offersRoots: false,
     directFrom: "connection",
-    surface: "gateway",
+    surface: "direct",
     showTarget: false,
+    trustsHints: true,
   },
 };

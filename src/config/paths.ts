@@ -43,6 +43,11 @@ export function trustPath(user: UserEnvironment): string {
   return join(agentDir(user), "mcp-trust.json");
 }
 
+/** Where it is kept what a person has allowed for good when a use of a server was asked about. */
+export function permissionPath(user: UserEnvironment): string {
+  return join(agentDir(user), "mcp-permissions.json");
+}
+
 /** Where the tools of servers are kept from one session to the next. */
 export function catalogueDir(user: UserEnvironment): string {
   return join(agentDir(user), "mcp-catalog");

@@ -4,7 +4,8 @@ import { readLife } from "./lifecycle.ts";
 import { PACKAGE_RUNNER_START_MS } from "./origins.ts";
 import { isPackageRunner } from "./package-runner.ts";
 import { quote } from "./problems.ts";
-import type { ServerConfig, ServerPolicy, ServerTarget } from "./record.ts";
+import type { ConfigLayer, ServerPolicy, ServerTarget, Surface } from "./record.ts";
+import { SURFACES } from "./surface.ts";
 
 const KNOWN_VERSIONS = [...MODERN_VERSIONS, ...LEGACY_VERSIONS];
 
@@ -53,6 +54,7 @@ export function readPolicy(
   defaults: ServerPolicy,
   target: ServerTarget | undefined,
   { start, call }: Limits,
+  usualSurface?: Surface,
 ): ServerPolicy {
   return {
     ...defaults,
@@ -71,7 +73,7 @@ export function readPolicy(
     replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
-    surface: oneOf(reader, "surface", ["gateway", "split", "none"]) ?? defaults.surface,
+    surface: readSurface(reader, defaults.surface, usualSurface),
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
     resolveNpx: reader.boolean("resolveNpx") ?? defaults.resolveNpx,
     stderr: stderr(reader) ?? defaults.stderr,
@@ -79,48 +81,36 @@ export function readPolicy(
     callTimeoutMs: call?.ms ?? defaults.callTimeoutMs,
     framing: oneOf(reader, "framing", ["auto", "newline", "content-length"]) ?? defaults.framing,
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
+    trustsHints: trustsHints(reader, defaults),
   };
 }
 
+/** What makes a server the one that it is. */
+const DEFINING = ["command", "url", "type", "transport", "args", "env", "headers"];
+
 /**
- * `exposure: "direct"` or `directTools: true` makes each tool a tool of its own, a list in `directTools` those it names.
- * The other words other programs know (`codemode`, `deferred`, `hidden`, and `search` in `directTools`) are accepted and
- * mean the gateway.
+ * `trustHints`, by default as it is for the origin, but only of a server that the person has written down themselves: a
+ * stranger's server is not taken at its word because a stranger's file says so.
  */
-export function readExposure(reader: EntryReader): Pick<ServerConfig, "exposure" | "directTools"> {
-  const written = reader.text("exposure")?.toLowerCase();
-  if (written !== undefined && written !== "direct" && !GATEWAY_EXPOSURES.has(written)) {
-    reader.warning("exposure", '"exposure" should be "gateway" or "direct"; "gateway" is used.');
-  }
-  const directTools = readDirectTools(reader);
-  const exposure = written ?? (directTools === "all" ? "direct" : "gateway");
-  if (directTools === "all" || directTools.length === 0) {
-    return { exposure: exposure === "direct" ? "direct" : "gateway" };
-  }
-  if (exposure !== "direct") return { exposure: "gateway", directTools };
-  reader.warning("directTools", '"directTools" is not used, because "exposure" is "direct", which means all tools.');
-  return { exposure: "direct" };
+function trustsHints(reader: EntryReader, defaults: ServerPolicy): boolean {
+  const isStrangers = (field: string) => STRANGERS.has(reader.field(field)?.document.layer ?? "own");
+  const written = reader.boolean("trustHints");
+  if (written === true && isStrangers("trustHints")) {
+    reader.warning("trustHints", '"trustHints": true counts in your own files alone; it is not used here.');
+  } else if (written !== undefined) return written;
+  return defaults.trustsHints && !DEFINING.some(isStrangers);
 }
 
-function readDirectTools(reader: EntryReader): readonly string[] | "all" {
-  if (reader.isList("directTools")) return reader.texts("directTools");
-  const isKnown = reader.isBoolean("directTools") || reader.is("directTools", "search");
-  if (reader.has("directTools") && !isKnown) {
-    reader.error("directTools", '"directTools" must be true, false or an array of strings.');
-  }
-  return reader.is("directTools", true) ? "all" : [];
-}
-
-const GATEWAY_EXPOSURES: ReadonlySet<string> = new Set([
-  "gateway",
-  "codemode",
-  "deferred",
-  "codemode-deferred",
-  "hidden",
-]);
+const STRANGERS: ReadonlySet<ConfigLayer> = new Set<ConfigLayer>(["project", "extension"]);
 
 function usualStartMs({ startTimeoutMs }: ServerPolicy, target: ServerTarget | undefined): number {
   return target && isPackageRunner(target) ? Math.max(startTimeoutMs, PACKAGE_RUNNER_START_MS) : startTimeoutMs;
+}
+
+/** `auto` is the default of where the entry stands, also where the person has another one for all servers. */
+function readSurface(reader: EntryReader, byOrigin: Surface, usual: Surface | undefined): Surface {
+  const written = oneOf(reader, "surface", SURFACES);
+  return written === "auto" ? byOrigin : (written ?? usual ?? byOrigin);
 }
 
 /** `debug: true` is the adapter's word for `stderr: "show"`. */

@@ -6,18 +6,21 @@ import { maskUrl } from "./display.ts";
 import { type Entry, isDisabled, readEntries } from "./entries.ts";
 import { valueCommands } from "./expand.ts";
 import type { FileMemory } from "./file-memory.ts";
+import type { JsonDocument } from "./json-file.ts";
 import { isOverride, type Layer, mergeLayers, onto } from "./layers.ts";
 import { ORIGINS } from "./origins.ts";
 import { type ProjectPath, projectPaths } from "./paths.ts";
+import { saysPermission } from "./permission.ts";
 import type { ConfigProblem, HttpTarget, Origin, ServerTarget, UntrustedFile, UntrustedServer } from "./record.ts";
 import { readServer } from "./server.ts";
 import { realPathOf, type TrustFile } from "./trust.ts";
 
-/** A file of the project with entries in it, and what a person has said to this content. */
+/** A file of the project with entries in it, or with `permission`, and what a person has said to this content. */
 export interface ProjectLayer extends ProjectPath {
   readonly realPath: string;
   readonly sha256: string;
   readonly state: "allowed" | "waiting" | "denied";
+  readonly document: JsonDocument;
   readonly entries: Layer;
   readonly problems: readonly ConfigProblem[];
 }
@@ -60,14 +63,22 @@ export function readProjectLayers(
       problems.push({ file, line: 1, column: 1, severity: "error", message });
       continue;
     }
-    if (entries.size === 0) {
-      problems.push(...found.slice(0, MAX_PROBLEMS));
-      continue;
-    }
+    if (entries.size === 0) problems.push(...found.slice(0, MAX_PROBLEMS));
+    // What it says about permission counts without a word about servers.
+    if (entries.size === 0 && !(origin === "mcpjson" && saysPermission(document))) continue;
     const sha256 = createHash("sha256").update(bytes).digest("hex");
     const decision = trust().store.get(realPath)?.get(sha256);
     const state = decision === "allow" ? "allowed" : decision === "deny" ? "denied" : "waiting";
-    layers.push({ file, origin, realPath, sha256, state, entries, problems: found });
+    layers.push({
+      file,
+      origin,
+      realPath,
+      sha256,
+      state,
+      document,
+      entries,
+      problems: entries.size === 0 ? [] : found,
+    });
   }
   return layers;
 }

@@ -102,6 +102,18 @@ export interface ListLimit {
   readonly maxPages: number;
 }
 
+/**
+ * Which tools a server brings along for a model: `gateway`: `mcp`; `split`: `mcp_load` and `mcp_call`; `direct`: none, as its own
+ * tools are the model's (unless `exposure` says otherwise). Each of these tools reaches every server, whatever it brings.
+ */
+export type Surface = "gateway" | "split" | "direct";
+
+/**
+ * How a model has a tool. `gateway`: by the tools of a surface. `direct`: it is a tool of its own. `deferred` and `codemode`: it
+ * is one that the host's `tool_search` or `codemode` finds, on hosts that have these, and else as `gateway`. `hidden`: not at all.
+ */
+export type Exposure = "gateway" | "direct" | "deferred" | "codemode" | "hidden";
+
 /** Every default that differs by origin, resolved: code below reads these, never the origin. */
 export interface ServerPolicy {
   /** The protocol revision to ask for, or `auto`: the newest both sides know. */
@@ -163,13 +175,11 @@ export interface ServerPolicy {
    * it was ever listed, and it is connected with the first call; `connection`: it is connected at once.
    */
   readonly directFrom: "known" | "connection";
-  /**
-   * By which tools a model reaches the server where its tools are none of their own: `gateway`: `mcp`; `split`: `mcp_load` and
-   * `mcp_call`; `none`: by those that another server brings along.
-   */
-  readonly surface: "gateway" | "split" | "none";
+  readonly surface: Surface;
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
+  /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */
+  readonly trustsHints: boolean;
 }
 
 /**
@@ -231,12 +241,16 @@ export interface ServerConfig {
   readonly source: FilePosition;
   readonly target: ServerTarget;
   readonly policy: ServerPolicy;
-  /** `direct`: each tool is a tool of its own for the model; `gateway`: reached through the `mcp` tool. */
-  readonly exposure: "gateway" | "direct";
+  /** Of the tools for which the two below say nothing. */
+  readonly exposure: Exposure;
+  /** Of tools by name or with `*`: the exact name before a pattern, and of patterns the first. */
+  readonly toolExposure?: Readonly<Record<string, Exposure>>;
   /** `false`: a 401 is an error like any other [S3-33]. Absent: signed in to when the server asks for it. */
   readonly oauth?: OAuthSettings | false;
-  /** Where the exposure is `gateway`: those that are tools of their own nevertheless, by name or with `*`. */
+  /** Those that are tools of their own whatever the exposure is, by name or with `*`. */
   readonly directTools?: readonly string[];
+  /** Where a person is there, a 401 asks them to sign in; otherwise nobody is asked unasked. */
+  readonly autoAuth?: true;
   /** A run without a person in front of it ends with an error when this server cannot be used. */
   readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
@@ -324,9 +338,56 @@ export type UnusedEntry =
       readonly message: string;
     };
 
+/**
+ * What is used without asking, from the loosest to the strictest. `yolo`: everything. `write`: everything that is no
+ * command of a shell, so all of MCP. `ask`: what says itself that it is harmless. `plan`: only what says that it does
+ * nothing but read, and nothing else at all.
+ */
+export type PermissionMode = "yolo" | "write" | "ask" | "plan";
+
+/** What is used of a server. */
+export type UseKind = "tool" | "resource" | "prompt";
+
+/** Names of a server and of something of it, in each of which `*` stands for any characters. */
+export interface UsePattern {
+  readonly server: string;
+  readonly kind: UseKind | "any";
+  readonly name: string;
+}
+
+/** One rule of `permission` in a file. */
+export interface PermissionRule {
+  readonly effect: "allow" | "ask" | "deny";
+  /** It is about what any of these means: a text without its parts named may be read in several ways. */
+  readonly patterns: readonly UsePattern[];
+  /** As it stands in the file, for messages. */
+  readonly written: string;
+  readonly source: FieldSource;
+}
+
+/** What a person has allowed for good when they were asked: one thing of one server, as that server was configured then. */
+export interface KeptPermission {
+  readonly server: string;
+  /** Of what the server is; see `serverIdentity`. */
+  readonly identity: string;
+  readonly kind: UseKind;
+  readonly name: string;
+}
+
+/** What may be used without asking, and what may not be used. */
+export interface PermissionSettings {
+  readonly mode: PermissionMode;
+  /** What says so; absent where nothing does. */
+  readonly modeSource?: FieldSource;
+  readonly rules: readonly PermissionRule[];
+  readonly kept: readonly KeptPermission[];
+}
+
 export interface LoadedConfig {
   readonly servers: readonly ServerConfig[];
   readonly problems: readonly ConfigProblem[];
+  /** Absent when nothing is said about it: then nothing is asked. */
+  readonly permission?: PermissionSettings;
   /** Absent when there are none. */
   readonly untrusted?: readonly UntrustedFile[];
   /** What is disabled or wrong, of the files that are allowed to count; by name. Absent when there is none. */

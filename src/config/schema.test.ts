@@ -29,6 +29,8 @@ describe("the schema", () => {
       { mcpServers: { s: { url: "https://h", headers: { A: "b" }, type: "streamable-http", timeout: 1.5 } } },
     ],
     ["an array", { mcpServers: [{ name: "s", transport: "sse", url: "https://h", disabled: true }] }],
+    ["a mode", { permission: "ask" }],
+    ["rules", { permission: { mode: "plan", deny: ["a.b", { server: "a", tool: "b" }, { server: "a" }] } }],
     ["an override", { mcpServers: { s: { enabled: false } } }],
     [
       "what other programs know",
@@ -47,6 +49,8 @@ describe("the schema", () => {
     ["a text for arguments", { mcpServers: { s: { command: "x", args: "-y" } } }],
     ["an unknown transport", { mcpServers: { s: { command: "x", type: "pigeon" } } }],
     ["an unknown word", { mcpServers: { s: { command: "x", framing: "loud" } } }],
+    ["a mode nobody knows", { permission: { mode: "aks" } }],
+    ["a rule for two things", { permission: { deny: [{ server: "a", tool: "b", prompt: "c" }] } }],
     ["no time at all", { mcpServers: { s: { command: "x", timeout: 0 } } }],
     ["no revision", { mcpServers: { s: { command: "x", protocolVersion: "latest" } } }],
   ])("refuses %s", (_, config) => {

@@ -91,6 +91,19 @@ export function credentialsOf(headerValue: string): string {
   return headerValue.replace(AUTH_SCHEME, "");
 }
 
+/** Some services put the key into the path: a long piece of letters and digits is taken for one. */
+export function isKeyInPath(segment: string): boolean {
+  return /^[A-Za-z0-9_=-]{24,}$/.test(segment) && /\d/.test(segment) && /[A-Za-z]/.test(segment);
+}
+
+/** The user and the password of a `Basic` value (RFC 7617), which a server reads as they are. */
+export function basicCredentials(headerValue: string): string[] {
+  const encoded = /^basic\s+([\w+/=-]+)\s*$/i.exec(headerValue)?.[1];
+  const pair = encoded === undefined ? "" : Buffer.from(encoded, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  return colon === -1 ? [] : [pair, pair.slice(colon + 1)];
+}
+
 /** The parts of an address as written, variables and all, which `URL` would refuse or re-encode. */
 export interface UrlParts {
   /** Scheme and `//`, and the name before them in `--name=https://…`. */

@@ -1,7 +1,9 @@
 import type { ConfiguredSecret, HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
 import {
   argSecrets,
+  basicCredentials,
   credentialsOf,
+  isKeyInPath,
   looksSecret,
   mapAddresses,
   queryItems,
@@ -36,14 +38,17 @@ function httpSecrets({ url, headers }: HttpTarget): ConfiguredSecret[] {
   const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
     const credentials = credentialsOf(value);
     // `Bearer ` with an unset variable behind it is no secret, and a word that is in every text about servers.
-    return credentials === "" ? [] : [value, credentials].map((each) => ({ value: each, isSecret: looksSecret(name) }));
+    if (credentials === "") return [];
+    const values = [value, credentials, ...basicCredentials(value)];
+    return values.map((each) => ({ value: each, isSecret: looksSecret(name) }));
   });
   return [...inHeaders, ...addressSecrets(url, "all")];
 }
 
 /**
- * The user, the password and the values of the query in each address of a text, as written and decoded; with `named`,
- * for an address among other things, only the password and values whose name says that they are secret.
+ * The user, the password, the values of the query and what in the path looks like a key, in each address of a text, as
+ * written and decoded; with `named`, for an address among other things, without users and values whose name does not say
+ * that they are secret.
  */
 function addressSecrets(text: string, which: "all" | "named"): ConfiguredSecret[] {
   const secrets: ConfiguredSecret[] = [];
@@ -55,8 +60,11 @@ function addressSecrets(text: string, which: "all" | "named"): ConfiguredSecret[
   return secrets.flatMap(({ value, isSecret }) => [value, decoded(value)].map((form) => ({ value: form, isSecret })));
 }
 
-function partSecrets({ userinfo, query }: UrlParts, which: "all" | "named"): ConfiguredSecret[] {
-  const secrets: ConfiguredSecret[] = [];
+function partSecrets({ userinfo, hostAndPath, query }: UrlParts, which: "all" | "named"): ConfiguredSecret[] {
+  const secrets = hostAndPath
+    .split("/")
+    .filter(isKeyInPath)
+    .map((value) => ({ value, isSecret: true }));
   if (userinfo !== undefined) {
     const colon = userinfo.indexOf(":");
     // A user without a password is a token more often than a name.

@@ -2,9 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { brief, documentOf } from "./config.fixture.ts";
 import { readEntries } from "./entries.ts";
+import { exposureOf, possibleExposures } from "./exposure.ts";
 import type { ConfigProblem, ServerConfig } from "./record.ts";
 import { readServer } from "./server.ts";
-import { isDirect, isIncluded, mayHaveDirect, unmatchedPatterns, withDirectToolsOf } from "./tool-filter.ts";
+import { isIncluded, unmatchedPatterns, withDirectToolsOf } from "./tool-filter.ts";
 
 function read(fields: object): { server: ServerConfig | undefined; problems: string[] } {
   const problems: ConfigProblem[] = [];
@@ -80,7 +81,7 @@ describe("the tools of a server", () => {
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 8 }), fc.string({ unit, maxLength: 8 }), (pattern, name) => {
         const expected = new RegExp(`^${source(pattern)}$`).test(name);
-        expect(isIncluded({ tools: { include: [pattern], exclude: [] } }, name)).toBe(expected);
+        expect(isIncluded({ exposure: "gateway", tools: { include: [pattern], exclude: [] } }, name)).toBe(expected);
       }),
       { numRuns: 2000 },
     );
@@ -88,15 +89,21 @@ describe("the tools of a server", () => {
 
   it("are matched in good time, whatever the pattern", () => {
     const tools = { include: [`${"*a".repeat(20_000)}*b`], exclude: [] };
-    expect(isIncluded({ tools }, "a".repeat(40_000))).toBe(false);
+    expect(isIncluded({ exposure: "gateway", tools }, "a".repeat(40_000))).toBe(false);
   });
 
   it("that are named and not there are found", () => {
-    const fields = { includeTools: ["a", "b*", "c"], excludeTools: ["d"], directTools: ["a", "e*"] };
+    const fields = {
+      includeTools: ["a", "b*", "c"],
+      excludeTools: ["d"],
+      directTools: ["a", "e*"],
+      toolExposure: { "a*": "hidden", "f*": "direct" },
+    };
     expect(unmatchedPatterns(serverOf(fields), ["a", "bb"])).toEqual([
       ["includeTools", ["c"]],
       ["excludeTools", ["d"]],
       ["directTools", ["e*"]],
+      ["toolExposure", ["f*"]],
     ]);
     expect(unmatchedPatterns(serverOf({}), ["a"])).toEqual([]);
   });
@@ -105,7 +112,8 @@ describe("the tools of a server", () => {
 describe("direct tools", () => {
   const direct = (fields: object) => {
     const server = serverOf(fields);
-    return [mayHaveDirect(server), ...["read", "read_all", "write"].filter((name) => isDirect(server, name))];
+    const names = ["read", "read_all", "write"].filter((name) => exposureOf(server, name) === "direct");
+    return [possibleExposures(server).has("direct"), ...names];
   };
 
   it("are those that are named, or all, or none", () => {

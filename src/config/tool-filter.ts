@@ -1,5 +1,7 @@
 import type { EntryReader } from "./entry-reader.ts";
-import type { ServerConfig, ToolFilter } from "./record.ts";
+import { exposureOf } from "./exposure.ts";
+import { matchesAny, matchesName } from "./name-pattern.ts";
+import type { Exposure, ServerConfig, ToolFilter } from "./record.ts";
 
 /** What pi's adapter writes into its variable for no tool at all. */
 const NONE = "__none__";
@@ -23,86 +25,69 @@ export function readToolFilter(reader: EntryReader): ToolFilter | undefined {
   return { ...(include !== undefined && { include }), exclude };
 }
 
+type Filtered = Pick<ServerConfig, "tools" | "exposure" | "toolExposure" | "directTools">;
+
 /** Whether the configuration leaves a tool there. */
-export function isIncluded({ tools }: Pick<ServerConfig, "tools">, tool: string): boolean {
-  if (tools === undefined) return true;
-  return (tools.include === undefined || matchesAny(tools.include, tool)) && !matchesAny(tools.exclude, tool);
-}
-
-/** Whether the configuration makes a tool one of its own for the model. */
-export function isDirect(
-  { exposure, directTools }: Pick<ServerConfig, "exposure" | "directTools">,
-  tool: string,
-): boolean {
-  return exposure === "direct" || matchesAny(directTools ?? [], tool);
-}
-
-/** Whether any tool of the server may be one of its own for the model. */
-export function mayHaveDirect({ exposure, directTools = [] }: Pick<ServerConfig, "exposure" | "directTools">): boolean {
-  return exposure === "direct" || directTools.length > 0;
+export function isIncluded(config: Filtered, tool: string): boolean {
+  const { tools } = config;
+  if (tools?.include !== undefined && !matchesAny(tools.include, tool)) return false;
+  return !matchesAny(tools?.exclude ?? [], tool) && exposureOf(config, tool) !== "hidden";
 }
 
 /**
  * The servers with the direct tools of `MCP_DIRECT_TOOLS` in place of their own, if it is set: names of servers for all of
  * their tools, and `server/tool`, with commas between them, or `__none__`. That is how a parent agent tells its subagents
- * which tools to offer (pi-mcp-adapter, pi-subagents).
+ * which tools to offer (pi-mcp-adapter, pi-subagents). What is hidden stays so.
  */
 export function withDirectToolsOf(env: NodeJS.ProcessEnv, servers: readonly ServerConfig[]): ServerConfig[] {
   const items = (env.MCP_DIRECT_TOOLS ?? "").split(",").flatMap((item) => item.trim() || []);
   if (items.length === 0) return [...servers];
   const named = items.filter((item) => item !== NONE);
-  return servers.map(({ directTools: _, ...server }) => {
+  return servers.map(({ directTools: _, toolExposure, ...server }) => {
     const tools = named.flatMap((item) =>
       item.startsWith(`${server.name}/`) ? item.slice(server.name.length + 1) : [],
     );
     const all = named.includes(server.name) || tools.includes("");
     const some = tools.length > 0 && !all;
-    return { ...server, exposure: all ? "direct" : "gateway", ...(some && { directTools: tools }) };
+    const asked = (exposure: Exposure): Exposure => (exposure === "hidden" ? exposure : all ? "direct" : "gateway");
+    const each = Object.entries(toolExposure ?? {}).map(([tool, exposure]) => [tool, asked(exposure)] as const);
+    const hides = each.some(([, exposure]) => exposure === "hidden");
+    return {
+      ...server,
+      exposure: asked(server.exposure),
+      ...(hides && { toolExposure: Object.fromEntries(each) }),
+      ...(some && { directTools: tools }),
+    };
   });
 }
 
-type NamingField = "includeTools" | "excludeTools" | "directTools";
+type NamingField = "includeTools" | "excludeTools" | "directTools" | "toolExposure";
 
 /** The patterns of the configuration that match none of the names of a server's tools: slips, most likely. */
 export function unmatchedPatterns(
-  { tools, directTools = [] }: Pick<ServerConfig, "tools" | "directTools">,
+  { tools, directTools = [], toolExposure = {} }: Pick<ServerConfig, "tools" | "directTools" | "toolExposure">,
   names: readonly string[],
 ): [field: NamingField, patterns: string[]][] {
   const lists: [NamingField, readonly string[]][] = [
     ["includeTools", tools?.include ?? []],
     ["excludeTools", tools?.exclude ?? []],
     ["directTools", directTools],
+    ["toolExposure", Object.keys(toolExposure)],
   ];
   return lists
     .map(([field, patterns]): [NamingField, string[]] => [
       field,
-      patterns.filter((pattern) => !names.some((name) => matches(pattern, name))),
+      patterns.filter((pattern) => !names.some((name) => matchesName(pattern, name))),
     ])
     .filter(([, patterns]) => patterns.length > 0);
 }
 
 /** The field by which a tool is left out. */
-export function excludedBy({ tools }: Pick<ServerConfig, "tools">, tool: string): NamingField {
-  return matchesAny(tools?.exclude ?? [], tool) ? "excludeTools" : "includeTools";
-}
-
-function matchesAny(patterns: readonly string[], name: string): boolean {
-  return patterns.some((pattern) => matches(pattern, name));
-}
-
-/** `*` stands for any characters, or none. Takes time in proportion to the texts, however many there are of it. */
-function matches(pattern: string, name: string): boolean {
-  const [start = "", ...pieces] = pattern.split("*");
-  const end = pieces.pop();
-  if (end === undefined) return pattern === name;
-  if (!name.startsWith(start)) return false;
-  let at = start.length;
-  for (const piece of pieces) {
-    const found = name.indexOf(piece, at);
-    if (found === -1) return false;
-    at = found + piece.length;
-  }
-  return name.length - at >= end.length && name.endsWith(end);
+export function excludedBy({ tools, toolExposure }: Filtered, tool: string): NamingField | "exposure" {
+  if (matchesAny(tools?.exclude ?? [], tool)) return "excludeTools";
+  if (tools?.include !== undefined && !matchesAny(tools.include, tool)) return "includeTools";
+  const isNamed = Object.keys(toolExposure ?? {}).some((pattern) => matchesName(pattern, tool));
+  return isNamed ? "toolExposure" : "exposure";
 }
 
 /** Where a field of a filter stands, for a message. Direct tools that no file names are named by the variable. */

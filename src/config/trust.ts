@@ -1,21 +1,11 @@
-import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
+import { realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isObject } from "../is-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
 import { formatProblem } from "./problems.ts";
 import type { ConfigProblem, UntrustedFile } from "./record.ts";
+import { changeRecord } from "./record-file.ts";
 
 export type Decision = "allow" | "deny";
 
@@ -136,76 +126,14 @@ function isDecision(entry: [string, unknown]): entry is [string, Decision] {
   return /^[0-9a-f]{64}$/.test(entry[0]) && (entry[1] === "allow" || entry[1] === "deny");
 }
 
-/**
- * Reads, changes and replaces the record. Whoever reads it meanwhile sees the old one or the new one, and of two that
- * write at once the second waits: a no that is lost would be worse than a moment's wait.
- */
+/** Of two who decide at once the second waits: a no that is lost would be worse than a moment's wait. */
 function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<string, Decision>>) => void): void {
-  // A link is kept, as some people link such files from elsewhere.
-  const file = realPathOf(trustPath(user));
   // Read before anything is written, too, so that a record that cannot be used stays alone.
   usable(user);
-  const lock = `${file}.lock`;
-  try {
-    mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-    takeLock(lock);
-  } catch (thrown) {
-    throw notWritten(file, thrown);
-  }
-  try {
+  changeRecord(trustPath(user), "The record of allowed project files", () => {
     const store = new Map(usable(user));
     edit(store);
     const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
-    replaceFile(file, `${JSON.stringify({ version: VERSION, files }, null, 2)}\n`);
-  } finally {
-    rmSync(lock, { recursive: true, force: true });
-  }
-}
-
-function replaceFile(file: string, text: string): void {
-  let made = false;
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    const handle = openSync(temporary, "wx", 0o600);
-    made = true;
-    try {
-      writeFileSync(handle, text);
-      fsyncSync(handle);
-    } finally {
-      closeSync(handle);
-    }
-    renameSync(temporary, file);
-  } catch (thrown) {
-    if (made) rmSync(temporary, { force: true });
-    throw notWritten(file, thrown);
-  }
-}
-
-/** A lock that is this old was left by a process that was killed; writing takes milliseconds. */
-const STALE_LOCK_MS = 10_000;
-const LOCK_RETRY_MS = 20;
-
-/** Making a folder either works or finds one there, on every file system. Whoever is to say yes or no can wait. */
-function takeLock(lock: string): void {
-  const pause = new Int32Array(new SharedArrayBuffer(4));
-  for (;;) {
-    try {
-      mkdirSync(lock);
-      return;
-    } catch (thrown) {
-      if (codeOf(thrown) !== "EEXIST") throw thrown;
-    }
-    const made = statSync(lock, { throwIfNoEntry: false })?.mtimeMs;
-    if (made !== undefined && Math.abs(Date.now() - made) > STALE_LOCK_MS) {
-      rmSync(lock, { recursive: true, force: true });
-    } else Atomics.wait(pause, 0, 0, LOCK_RETRY_MS);
-  }
-}
-
-function notWritten(file: string, thrown: unknown): Error {
-  return new Error(`The record of allowed project files, ${file}, could not be written (${codeOf(thrown)}).`);
-}
-
-function codeOf(thrown: unknown): string {
-  return thrown instanceof Error && "code" in thrown ? String(thrown.code) : "unknown error";
+    return { version: VERSION, files };
+  });
 }

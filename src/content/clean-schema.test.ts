@@ -13,7 +13,7 @@ it("cleans titles and descriptions wherever a schema can stand", () => {
     $defs: { enum: { description: `e${mark}` } },
     not: { additionalProperties: { description: `f${mark}` } },
   });
-  expect(cleanSchema(schema(HIDDEN))).toEqual(schema(""));
+  expect(cleanSchema(schema(HIDDEN))).toEqual(schema("[hidden text]"));
 });
 
 it("leaves names and values as they are", () => {

@@ -1,6 +1,6 @@
 import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";
-import { sanitizeText } from "./sanitize.ts";
+import { sanitizeProse } from "./sanitize.ts";
 
 /** Words for whoever reads a schema. Everything else in it is for calls. */
 const TEXTS: ReadonlySet<string> = new Set(["title", "description"]);
@@ -29,7 +29,7 @@ function clean(schema: unknown, depth: number): unknown {
   if (Array.isArray(schema)) return schema.map((item) => cleanDeeper(item, depth));
   return mapMembers(schema, (value, keyword) => {
     if (VALUES.has(keyword)) return value;
-    if (TEXTS.has(keyword) && typeof value === "string") return sanitizeText(value);
+    if (TEXTS.has(keyword) && typeof value === "string") return sanitizeProse(value);
     return SCHEMAS.has(keyword) ? mapMembers(value, (item) => cleanDeeper(item, depth)) : cleanDeeper(value, depth);
   });
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { cutText, firstRows, GAP, widenLimit } from "./limit.ts";
+import { cutText, firstRows, widenLimit } from "./limit.ts";
 
 const KIB_32 = { maxBytes: 32 * 1024, maxLines: 2000 };
 
@@ -16,7 +16,7 @@ function shown(text: string, limit: { maxBytes: number; maxLines: number }): Sho
   if (cut === undefined) return { head: text, tail: "", body: text };
   const head = text.slice(0, cut.headEnd);
   const tail = text.slice(cut.tailStart);
-  return { head, tail, body: tail === "" ? head : `${head}\n${GAP}\n${tail}` };
+  return { head, tail, body: tail === "" ? head : `${head}\n${cut.gap}\n${tail}` };
 }
 
 function countLines(text: string): number {
@@ -76,9 +76,62 @@ describe("cutText", () => {
     expect(shown("a [RED apple", { maxBytes: 6, maxLines: 10 }).head).toBe("a [RED");
   });
 
+  it("shows the first elements of a JSON list whole, what stands behind them, and how many were left out", () => {
+    const items = Array.from({ length: 100 }, (_, index) => ({ id: index, tags: ["a", "b,]"], note: "é".repeat(20) }));
+    const limit = { maxBytes: 1000, maxLines: 40 };
+    for (const value of [
+      items,
+      { total: 100, items, next: "x" },
+      { data: { short: [1, 2], nodes: items }, errors: [] },
+    ]) {
+      for (const space of [0, 2, "\t"]) {
+        const text = JSON.stringify(value, null, space);
+        const { head, tail, body } = shown(text, limit);
+        const [, left = "", gapTail = ""] = /\n\[… (\d+) of 100 elements left out\]\n(.*)$/s.exec(body) ?? [];
+        expect(gapTail).toBe(tail);
+        // What is shown is JSON again once the gap is taken out, with the first elements in it.
+        const rest = JSON.stringify(JSON.parse(head + tail));
+        const kept = items.slice(0, 100 - Number(left));
+        expect(kept.length).toBeGreaterThan(0);
+        expect(rest).toBe(JSON.stringify(value).replace(JSON.stringify(items), JSON.stringify(kept)));
+        expect(Buffer.byteLength(body)).toBeLessThanOrEqual(limit.maxBytes);
+        expect(countLines(body)).toBeLessThanOrEqual(limit.maxLines);
+      }
+    }
+  });
+
+  it("cuts a list like any text where its elements are not what is too long", () => {
+    const long = "x".repeat(2000);
+    const limit = { maxBytes: 1000, maxLines: 40 };
+    const blank = `[1,2${"\n".repeat(50)}]`;
+    for (const value of [
+      [long],
+      [long, 1],
+      { items: [1, 2], log: long },
+      { log: long, items: [1, 2] },
+      { log: long, a: [] },
+    ]) {
+      expect(cutText(JSON.stringify(value), limit)?.gap).toBe("[…]");
+    }
+    for (const text of [blank, `[1,${long}]`, `[${"1,".repeat(900)}`, "[".repeat(100_000)]) {
+      expect(cutText(text, limit)?.gap).toBe("[…]");
+    }
+  });
+
   it("stays within the limits, inside no character, and accounts for the rest, whatever the text", () => {
     const pieces = fc.constantFrom("a", "é", "€", "\u{1f600}", "\n", "\n\n", "[REDACTED]", "word ".repeat(30));
-    const texts = fc.array(pieces, { maxLength: 60 }).map((list) => list.join(""));
+    const plain = fc.array(pieces, { maxLength: 60 }).map((list) => list.join(""));
+    const list = fc.array(fc.jsonValue({ maxDepth: 2 }), { maxLength: 60 });
+    const json = fc
+      .tuple(
+        fc.oneof(
+          list,
+          list.map((items) => ({ items, more: 1 })),
+        ),
+        fc.constantFrom(0, 1, "\t"),
+      )
+      .map(([value, space]) => JSON.stringify(value, null, space));
+    const texts = fc.oneof(plain, json);
     const limits = fc.record({ maxBytes: fc.nat(600), maxLines: fc.nat(20) });
     fc.assert(
       fc.property(texts, limits, (text, limit) => {

@@ -1,12 +1,10 @@
 import type { ResultLimit } from "../config/record.ts";
 import type { JsonObject } from "../protocol/types.ts";
+import { mainListOf } from "./json-text.ts";
 import { REDACTED } from "./redact-patterns.ts";
 
-/** Stands on a line of its own where something was left out. */
-export const GAP = "[…]";
-
-/** Its line and the line feed before it. */
-const GAP_BYTES = Buffer.byteLength(`\n${GAP}\n`);
+/** Stands where something was left out. */
+const GAP = "[…]";
 
 /** The end of a text often says how it all went; below these sizes a share of it would say nothing. */
 const TAIL_SHARE = 1 / 4;
@@ -20,6 +18,8 @@ export interface Cut {
   readonly headEnd: number;
   /** The length of the text if nothing of its end is shown; then no gap is shown either. */
   readonly tailStart: number;
+  /** Stands between them, on a line of its own. */
+  readonly gap: string;
   /** UTF-8 bytes. */
   readonly totalBytes: number;
   readonly omittedBytes: number;
@@ -29,26 +29,63 @@ export interface Cut {
  * Chooses what is shown of a text that is longer than `maxLines` lines or `maxBytes` UTF-8 bytes (S1-33, S3-59, S3-60),
  * `undefined` if all of it is: three quarters from its beginning and one from its end, the line of the gap between them
  * counted. A result is often one long line, so it is cut inside a line if need be, but never inside a character or a
- * redaction mark.
+ * redaction mark. Of a JSON text that is mostly a list the first elements are shown, each of them whole.
  */
 export function cutText(text: string, limit: ResultLimit): Cut | undefined {
   const totalBytes = Buffer.byteLength(text);
   if (totalBytes <= limit.maxBytes && firstLines(text, limit.maxLines) === text) return undefined;
+  const { head, tail, gap } = partsOfList(text, limit) ?? partsOfText(text, limit);
+  return {
+    headEnd: head.length,
+    tailStart: text.length - tail.length,
+    gap,
+    totalBytes,
+    omittedBytes: totalBytes - Buffer.byteLength(head) - Buffer.byteLength(tail),
+  };
+}
+
+/** What is shown of a text's beginning and end, and between them if there is an end. */
+interface Parts {
+  readonly head: string;
+  readonly tail: string;
+  readonly gap: string;
+}
+
+function partsOfText(text: string, limit: ResultLimit): Parts {
   const tail = tailOf(text, {
     maxBytes: Math.floor(limit.maxBytes * TAIL_SHARE),
     maxLines: Math.floor(limit.maxLines * TAIL_SHARE),
   });
-  const tailBytes = Buffer.byteLength(tail);
-  const rest =
-    tail === ""
-      ? limit
-      : { maxBytes: limit.maxBytes - GAP_BYTES - tailBytes, maxLines: limit.maxLines - 1 - countLines(tail) };
-  const head = wholeMarks(firstBytes(firstLines(text, rest.maxLines), rest.maxBytes), text);
+  const rest = tail === "" ? limit : without(limit, GAP, tail);
+  return { head: wholeMarks(firstBytes(firstLines(text, rest.maxLines), rest.maxBytes), text), tail, gap: GAP };
+}
+
+/**
+ * As many elements as fit of a list, and what stands behind it, if that is short. `undefined` where there is no list, or where
+ * its elements are not what is too long.
+ */
+function partsOfList(text: string, limit: ResultLimit): Parts | undefined {
+  const { ends, close } = mainListOf(text) ?? { ends: [], close: 0 };
+  const last = ends.at(-1);
+  if (last === undefined) return undefined;
+  let tailStart = close;
+  while (tailStart > last && /[ \t]/.test(text[tailStart - 1] as string)) tailStart--;
+  const tail = text.slice(tailStart);
+  const tailRoom = { maxBytes: limit.maxBytes * TAIL_SHARE, maxLines: limit.maxLines * TAIL_SHARE };
+  if (Buffer.byteLength(tail) > tailRoom.maxBytes || countLines(tail) > tailRoom.maxLines) return undefined;
+  const gapAfter = (shown: number) => `[… ${ends.length - shown} of ${ends.length} elements left out]`;
+  const rest = without(limit, gapAfter(0), tail);
+  const room = firstBytes(firstLines(text, rest.maxLines), rest.maxBytes).length;
+  const shown = ends.findLastIndex((end) => end <= room) + 1;
+  if (shown === 0 || shown === ends.length) return undefined;
+  return { head: text.slice(0, ends[shown - 1]), tail, gap: gapAfter(shown) };
+}
+
+/** What a gap and an end leave of a limit. The gap has a line, and a line feed before it. */
+function without({ maxBytes, maxLines }: ResultLimit, gap: string, tail: string): ResultLimit {
   return {
-    headEnd: head.length,
-    tailStart: text.length - tail.length,
-    totalBytes,
-    omittedBytes: totalBytes - Buffer.byteLength(head) - tailBytes,
+    maxBytes: maxBytes - Buffer.byteLength(`\n${gap}\n`) - Buffer.byteLength(tail),
+    maxLines: maxLines - 1 - countLines(tail),
   };
 }
 

@@ -152,6 +152,24 @@ describe("presentResult", () => {
     expect(readFileSync(files[0] ?? "", "utf8")).toBe(`${"a".repeat(1500)}\n${"z".repeat(1500)}`);
   });
 
+  it("[S3-62] keeps a JSON text that is cut so that it can be read by lines, to the letter", async () => {
+    const items = Array.from({ length: 300 }, (_, id) => `{"id":${id},"n":12345678901234567890.10}`);
+    const whole = `[${items.join(",")}]`;
+    const { blocks, files } = await present([text(whole)]);
+    expect(files[0]).toMatch(/1-look\.json$/);
+    const kept = readFileSync(files[0] ?? "", "utf8");
+    expect(kept.replace(/\s/g, "")).toBe(whole);
+    expect(Math.max(...kept.split("\n").map((line) => line.length))).toBeLessThan(100);
+    const [block] = blocks;
+    const lines = block?.type === "text" ? block.text.split("\n") : [];
+    expect(lines[1]).toMatch(/^\[… \d+ of 300 elements left out\]$/);
+    expect(lines[0]).toMatch(/^\[\{"id":0,.*\}$/);
+    expect(lines[2]).toBe("]");
+
+    const pretty = JSON.stringify({ rows: items }, null, 2);
+    expect(readFileSync((await present([text(pretty)])).files[0] ?? "", "utf8")).toBe(pretty);
+  });
+
   it("limits all texts as one and keeps the images between and behind them", async () => {
     const content = [text("x".repeat(600)), image(PNG), text("y".repeat(600)), image(PNG), text("z".repeat(300))];
     const { blocks, files } = await present(content);

@@ -2,7 +2,8 @@ import type { ResultLimit } from "../config/record.ts";
 import type { CallToolResult } from "../protocol/types.ts";
 import { decodeBase64, formatBytes } from "./bytes.ts";
 import { imageFault, imageType } from "./image.ts";
-import { type Cut, cutText, GAP } from "./limit.ts";
+import { indentJson, isJsonText } from "./json-text.ts";
+import { type Cut, cutText } from "./limit.ts";
 import { type BinaryPart, binaryName, type ModelBlock, omissionMark, partsOf } from "./render.ts";
 import type { Spilled, SpillFile, SpillStore } from "./spill.ts";
 
@@ -23,6 +24,9 @@ export interface Presentation {
   /** Absolute paths of the files that were written. */
   readonly files: readonly string[];
 }
+
+/** A file's line beyond this is cut, or not shown at all, by most tools that read by lines. */
+const LONG_LINE_CHARS = 2_000;
 
 type Piece = string | Extract<ModelBlock, { type: "image" }>;
 
@@ -75,8 +79,15 @@ export async function presentResult(result: CallToolResult, options: PresentOpti
   const text = joinLines(blocks.flatMap((block) => (block.type === "text" ? [block.text] : [])));
   const cut = cutText(text, options.limit);
   if (cut === undefined) return { blocks, truncated: false, files };
-  const spilled = await save({ source: options.tool, mimeType: "text/plain", content: text });
+  const spilled = await save({ source: options.tool, ...wholeOf(text) });
   return { blocks: toBlocks([...cutBlocks(blocks, text, cut), cutNotice(cut, spilled)]), truncated: true, files };
+}
+
+/** The whole of a text that was cut, so that it can be read by lines: JSON is often one line, and gets more of them. */
+function wholeOf(text: string): { mimeType: string; content: string } {
+  if (!isJsonText(text)) return { mimeType: "text/plain", content: text };
+  const isReadable = text.split("\n").every((line) => line.length <= LONG_LINE_CHARS);
+  return { mimeType: "application/json", content: isReadable ? text : indentJson(text) };
 }
 
 function faultOfSize(bytes: number, before: number): string | undefined {
@@ -111,7 +122,7 @@ function cutNotice({ omittedBytes, totalBytes }: Cut, spilled: Spilled): string 
 }
 
 /** What is left of blocks whose joined text is cut; every image is. */
-function cutBlocks(blocks: readonly ModelBlock[], text: string, { headEnd, tailStart }: Cut): Piece[] {
+function cutBlocks(blocks: readonly ModelBlock[], text: string, { headEnd, tailStart, gap }: Cut): Piece[] {
   const left: Piece[] = [];
   let isGapDue = tailStart < text.length;
   let start = 0;
@@ -124,7 +135,7 @@ function cutBlocks(blocks: readonly ModelBlock[], text: string, { headEnd, tailS
     const head = text.slice(start, Math.min(end, headEnd));
     if (head !== "") left.push(head);
     if (isGapDue && headEnd <= end) {
-      left.push(GAP);
+      left.push(gap);
       isGapDue = false;
     }
     const tail = text.slice(Math.max(start, tailStart), end);

@@ -1,13 +1,16 @@
 import { describe, expect, it } from "vitest";
 import type { ConfiguredSecret } from "../config/record.ts";
 import { createRedactor } from "./redact.ts";
-import { redactDefinition, wordSecrets } from "./redact-definition.ts";
+import { redactDefinition, valueSecrets, wordSecrets } from "./redact-definition.ts";
 
 const redacted = (definition: object, ...secrets: ConfiguredSecret[]) =>
   redactDefinition(
     { ...definition },
-    createRedactor(secrets, "values"),
-    createRedactor(wordSecrets(secrets), "values"),
+    {
+      texts: createRedactor(secrets, "values"),
+      values: createRedactor(valueSecrets(secrets), "values"),
+      words: createRedactor(wordSecrets(secrets), "values"),
+    },
   );
 const secret = (value: string): ConfiguredSecret => ({ value, isSecret: true });
 const setting = (value: string): ConfiguredSecret => ({ value, isSecret: false });
@@ -15,9 +18,8 @@ const setting = (value: string): ConfiguredSecret => ({ value, isSecret: false }
 describe("redactDefinition", () => {
   it("gives back the definition itself where there is nothing to remove", () => {
     const definition = { name: "t", inputSchema: { type: "object" } };
-    expect(
-      redactDefinition(definition, createRedactor([secret("hunter22")], "values"), createRedactor([], "values")),
-    ).toBe(definition);
+    const redactor = createRedactor([secret("hunter22")], "values");
+    expect(redactDefinition(definition, { texts: redactor, values: redactor, words: redactor })).toBe(definition);
   });
 
   it("removes a secret wherever it stands", () => {
@@ -52,6 +54,20 @@ describe("redactDefinition", () => {
     expect(JSON.stringify(redacted({ inputSchema: { enum: ["acme-7731"] } }, setting("acme-7731")))).toContain(
       "[REDACTED]",
     );
+  });
+
+  it("leaves an ordinary word that is called secret where a call needs it, and nowhere else", () => {
+    const schema = {
+      properties: { token: { enum: ["token"], default: "token", examples: ["token"] } },
+      required: ["token"],
+    };
+    expect(redacted({ name: "token_get", inputSchema: schema }, secret("token"))).toEqual({
+      name: "token_get",
+      inputSchema: {
+        properties: { token: { enum: ["token"], default: "[REDACTED]", examples: ["[REDACTED]"] } },
+        required: ["token"],
+      },
+    });
   });
 
   it("ends where a definition does not", () => {

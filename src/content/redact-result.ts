@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { isObject } from "../is-object.ts";
 import type { CallToolResult, ContentBlock, JsonObject, PromptResult, ResourceContents } from "../protocol/types.ts";
 import { decodeBase64 } from "./bytes.ts";
@@ -13,7 +14,7 @@ const BLOCK_TYPES: ReadonlySet<unknown> = new Set(["text", "image", "audio", "re
 
 /**
  * A result without secrets. A configured value may well be `text` or `content`, and a short one stands somewhere in
- * every larger image: the shape of a result and its binary data stay as they are.
+ * every larger image: the shape of a result and its binary data stay as they are. A text in base64 is a text.
  */
 export function redactResult(result: CallToolResult, redactor: Redactor): CallToolResult {
   const { content, structuredContent, raw } = result;
@@ -70,13 +71,22 @@ function redactMembers(object: object, redactor: Redactor): JsonObject {
   const known = members.filter(([name]) => MEMBERS.has(name));
   const others = members.filter(([name]) => !MEMBERS.has(name));
   return {
-    ...Object.fromEntries(known.map(([name, value]) => [name, staysAsIs(name, value) ? value : redactor.json(value)])),
+    ...Object.fromEntries(known.map(([name, value]) => [name, redactMember(name, value, redactor)])),
     ...redactor.json(Object.fromEntries(others)),
   };
 }
 
-function staysAsIs(name: string, value: unknown): boolean {
-  if (name === "type") return BLOCK_TYPES.has(value);
-  if (name === "size") return true;
-  return (name === "data" || name === "blob") && typeof value === "string" && decodeBase64(value) !== undefined;
+function redactMember(name: string, value: unknown, redactor: Redactor): unknown {
+  if (name === "size" || (name === "type" && BLOCK_TYPES.has(value))) return value;
+  const isData = (name === "data" || name === "blob") && typeof value === "string";
+  const bytes = isData ? decodeBase64(value) : undefined;
+  return bytes === undefined ? redactor.json(value) : redactBytes(value as string, bytes, redactor);
+}
+
+/** The data itself where there is nothing to remove. */
+function redactBytes(data: string, bytes: Buffer, redactor: Redactor): string {
+  if (!isUtf8(bytes)) return data;
+  const text = bytes.toString("utf8");
+  const redacted = redactor.text(text);
+  return redacted === text ? data : Buffer.from(redacted, "utf8").toString("base64");
 }

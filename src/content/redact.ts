@@ -13,13 +13,16 @@ export interface Redactor {
 /** Values this long are removed from texts; shorter ones only if their name says that they are secret. */
 const MIN_VALUE_CHARS = 4;
 
+/** UTF-8 bytes: of a shorter value base64 leaves too few characters to be told from others. */
+const MIN_BASE64_BYTES = 6;
+
 /** No honest value is nested deeper, and a deeper one would exhaust the stack. */
 const MAX_DEPTH = 1000;
 
 /**
  * A redactor for the values that are configured for a server (S1-15, S1-63); in the mode `patterns` it also removes
- * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, and
- * in the forms it takes inside JSON and addresses.
+ * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, in the
+ * forms it takes inside JSON, addresses and forms, and in the base64 of any of these, also of a text around it.
  */
 export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patterns" | "values"): Redactor {
   const needles = needlesOf(secrets);
@@ -83,13 +86,36 @@ function formsOf(value: string): string[] {
     const ascii = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
     forms.add(ascii);
     forms.add(ascii.replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`));
-    try {
-      forms.add(encodeURIComponent(plain));
-    } catch {
-      // Half of a surrogate pair: no address can hold it.
+    for (const encoded of inAddresses(plain)) {
+      forms.add(encoded);
+      forms.add(encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()));
     }
   }
-  return [...forms];
+  return [...forms, ...[...forms].flatMap(inBase64)];
+}
+
+/** As a part of an address, and as a value of a form, which differ in blanks and a few signs. */
+function inAddresses(text: string): string[] {
+  try {
+    return [encodeURIComponent(text), new URLSearchParams([["", text]]).toString().slice(1)];
+  } catch {
+    // Half of a surrogate pair: no address can hold it.
+    return [];
+  }
+}
+
+/**
+ * What of its base64 is the same wherever it stands in an encoded text: three bytes become four characters, so there are
+ * three ways to begin, and the first and last characters may be shared with what is around it.
+ */
+function inBase64(text: string): string[] {
+  const bytes = Buffer.from(text, "utf8");
+  if (bytes.length < MIN_BASE64_BYTES) return [];
+  return [0, 1, 2].flatMap((before) => {
+    const all = Buffer.concat([Buffer.alloc(before), bytes]);
+    const [start, end] = [Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6)];
+    return [all.toString("base64").slice(start, end), all.toString("base64url").slice(start, end)];
+  });
 }
 
 /**

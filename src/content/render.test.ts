@@ -64,7 +64,15 @@ describe("the parts of a result", () => {
     expect(renderText(result([], { raw: { content: [], _meta: { k: 1 } } }))).toBe(
       `${JSON.stringify({ content: [], _meta: { k: 1 } }, null, 2)}\n`,
     );
-    expect(renderText(result([text("")]))).toContain('"type": "text"');
+    expect(renderText(result([], { raw: { content: "not a list" } }))).toContain('"content": "not a list"');
+  });
+
+  it("says that a result is empty", () => {
+    const content = [text("")];
+    for (const raw of [{}, { content: [] }, { content }, { content: null, structuredContent: null, isError: true }]) {
+      expect(renderText(result([], { raw }))).toBe("[the result is empty]\n");
+    }
+    expect(renderText(result([text(""), text("\x1b[31m")]))).toBe("[the result is empty]\n");
   });
 
   it("does not repeat structured content that the text already says", () => {
@@ -107,20 +115,19 @@ describe("the parts of a result", () => {
     ];
     const shown = renderText(result(content, { structuredContent: { "k\u202e": "v\u001b" } }));
     expect(shown).toBe(
-      "red\n[resource file:///a b]\nt\n[resource link n: u — d]\n[unexpected content block k]\n" +
+      "red\n[resource file:///a b]\nt\n[resource link n: u — d[hidden text]]\n[unexpected content block k]\n" +
         '{\n  "k": "v\\u001b"\n}\n',
     );
   });
 
-  it("[E235] says so when it removed characters in which a text can be hidden", () => {
+  it("[E235] marks where a text was that nobody sees", () => {
     const hidden = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
-    const notice = "[invisible characters were removed from this result]\n";
-    expect(renderText(result([text(`a${hidden}b`)]))).toBe(`${notice}ab\n`);
+    expect(renderText(result([text(`a${hidden}b`)]))).toBe("a[hidden text]b\n");
     expect(renderText(result([{ type: "resource", uri: "u", text: `\u{1f3f4}${hidden}` }]))).toBe(
-      `${notice}[resource u]\n\u{1f3f4}\n`,
+      "[resource u]\n\u{1f3f4}[hidden text]\n",
     );
     expect(renderText(result([text("a\u{e0100}b")], { structuredContent: { a: hidden } }))).toBe(
-      `${notice}ab\n{\n  "a": ""\n}\n`,
+      'a[hidden text]b\n{\n  "a": "[hidden text]"\n}\n',
     );
     expect(renderText(result([text("a\u200bb\u202ec")]))).toBe("abc\n");
   });

@@ -1,7 +1,7 @@
-import type { CallToolResult, ContentBlock } from "../protocol/types.ts";
+import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
 import { formatBytes } from "./bytes.ts";
 import { prettyJson } from "./json.ts";
-import { hasHiddenText, sanitizeLine, sanitizeText } from "./sanitize.ts";
+import { sanitizeLine, sanitizeText } from "./sanitize.ts";
 import { saysTheSame } from "./structured.ts";
 
 /** A block a model takes in. */
@@ -19,19 +19,18 @@ export type Part = { readonly type: "text"; readonly text: string } | BinaryPart
 /** Names, addresses and types inside a placeholder; a result's own text has its own limit. */
 const MAX_LABEL_CHARS = 500;
 
-const HIDDEN_TEXT = "[invisible characters were removed from this result]";
+const EMPTY = "[the result is empty]";
 
 /**
- * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON.
+ * The parts of a result in their order, texts sanitised; never empty: a result with nothing to show is shown as JSON, and one
+ * with nothing at all says so.
  * Structured content is a part unless the texts say the same; it is never held against the tool's schema, since an
  * answer that does not fit is still an answer.
  */
 export function partsOf(result: CallToolResult): Part[] {
   const parts: Part[] = [];
-  let isHiding = false;
   const addText = (text: string, heading = ""): void => {
     const clean = sanitizeText(text);
-    isHiding ||= clean !== text && hasHiddenText(text);
     if (heading + clean !== "") parts.push({ type: "text", text: heading + clean });
   };
 
@@ -63,8 +62,16 @@ export function partsOf(result: CallToolResult): Part[] {
   if (structuredContent !== undefined && structuredContent !== null && !saysTheSame(texts, structuredContent)) {
     addText(prettyJson(structuredContent));
   }
-  if (parts.length === 0) addText(prettyJson(result.raw));
-  return isHiding ? [{ type: "text", text: HIDDEN_TEXT }, ...parts] : parts;
+  if (parts.length === 0) addText(isEmpty(result.raw) ? EMPTY : prettyJson(result.raw));
+  return parts;
+}
+
+/** Members of a result that are about it, and hold nothing of it. */
+const ABOUT: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "resultType"]);
+
+/** Only for a result whose content has shown nothing. */
+function isEmpty(raw: JsonObject): boolean {
+  return Object.keys(raw).every((name) => ABOUT.has(name)) && Array.isArray(raw.content ?? []);
 }
 
 /** What stands where binary content is not given to the reader. */

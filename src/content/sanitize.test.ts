@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { randomNumbers, randomText } from "./random.fixture.ts";
-import { sanitizeLine, sanitizeText } from "./sanitize.ts";
+import { sanitizeLine, sanitizeProse, sanitizeText } from "./sanitize.ts";
 
 describe("sanitizeText", () => {
   it("keeps plain text, line feeds and tabs", () => {
@@ -56,11 +56,20 @@ describe("sanitizeText", () => {
 
   it("removes direction marks, tags and characters nobody sees", () => {
     expect(sanitizeText("a\u202eb\u2066c\u200ed\u061ce")).toBe("abcde");
-    expect(sanitizeText("x\u{e0041}\u{e0042}\u{e007f}y\u{1f3f4}\u{e0067}z")).toBe("xy\u{1f3f4}z");
     expect(sanitizeText("i\u200bg\u2060n\ufeffo\u00adr\u3164e\u180e")).toBe("ignore");
     expect(sanitizeText("a\u200db\u200cc")).toBe("abc");
-    expect(sanitizeText("A\ufe01\ufe02\u{e0100}\u{e01ef}B")).toBe("AB");
-    expect(sanitizeText("\u{1f600}\u{e0101}\u{e0102}!")).toBe("\u{1f600}!");
+    expect(sanitizeText("A\ufe01\ufe02B")).toBe("AB");
+  });
+
+  it("[E235] marks where a text was that nobody sees, once for each", () => {
+    expect(sanitizeText("x\u{e0041}\u200b\u{e0042}\u{e007f}y\u{1f3f4}\u{e0067}z")).toBe(
+      "x[hidden text]y\u{1f3f4}[hidden text]z",
+    );
+    expect(sanitizeText("A\u{e0100}\u{e01ef}B\u{e0100}")).toBe("A[hidden text]B[hidden text]");
+    expect(sanitizeText("\u{1f600}\u{e0101}\u{e0102}!")).toBe("\u{1f600}[hidden text]!");
+    expect(sanitizeText("\u{e0041}\ud83d\u{e0041}")).toBe("[hidden text]\ufffd[hidden text]");
+    const england = "\u{1f3f4}\u{e0067}\u{e0062}\u{e0065}\u{e006e}\u{e0067}\u{e007f}";
+    expect(sanitizeText(`${england}${england}\u{e0067}`)).toBe("\u{1f3f4}\u{1f3f4}[hidden text]");
   });
 
   it("keeps joiners and selectors where writing needs them", () => {
@@ -74,7 +83,7 @@ describe("sanitizeText", () => {
     for (const text of [family, heart, technologist, keycap, persian, hindi, ideograph]) {
       expect(sanitizeText(text), JSON.stringify(text)).toBe(text);
     }
-    expect(sanitizeText(`${ideograph}\u{e0101}`)).toBe(ideograph);
+    expect(sanitizeText(`${ideograph}\u{e0101}`)).toBe(`${ideograph}[hidden text]`);
     expect(sanitizeText("\u{1f469}\u200d\u200d\u{1f469}")).toBe("\u{1f469}\u200d\u{1f469}");
   });
 
@@ -111,6 +120,17 @@ describe("sanitizeText", () => {
     expect(sanitizeText(`\x1b[${"0".repeat(size)}`)).toBe("");
     expect(sanitizeText(repeat("\x1bPx"))).toHaveLength(Math.floor(size / 3));
   }, 60_000);
+});
+
+describe("sanitizeProse", () => {
+  it("cuts what is no word, and leaves addresses and scripts without spaces alone", () => {
+    const address = `https://example.com/${"a".repeat(400)}`;
+    const text = `see ${address}\n${"漢字".repeat(1000)} é`;
+    expect(sanitizeProse(text)).toBe(text);
+    expect(sanitizeProse(`key ${"QUJD".repeat(1_000_000)}\x1b[0m, and more`)).toBe(
+      `key ${"QUJD".repeat(50)}… and more`,
+    );
+  });
 });
 
 describe("sanitizeLine", () => {

@@ -12,8 +12,16 @@ const ST = 0x9c;
 /** What nobody sees: ignorable by definition (Unicode, DerivedCoreProperties), separators, annotations, half pairs. */
 const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Cs}\ufff9-\ufffb]/u;
 
-/** Tag characters and the variation selectors beyond the first 16: whole texts can be written in them. */
-const HIDDEN_WRITING = /[\u{e0000}-\u{e0fff}]/u;
+/** Stands where a text was that nobody sees: who reads should know that there was one. */
+const HIDDEN_TEXT = "[hidden text]";
+
+/** The name of a region behind a black flag, as England's; a flag without it is all that is lost. */
+const FLAG_NAME = /[\u{e0030}-\u{e0039}\u{e0061}-\u{e007a}]{3,6}\u{e007f}/uy;
+const BLACK_FLAG = 0x1f3f4;
+
+/** Longer words are data that has come into a sentence. */
+const MAX_WORD_CHARS = 500;
+const SHOWN_WORD_CHARS = 200;
 
 /** One test that tells whether a text needs the slow pass at all: most have no controls but line feeds and tabs. */
 const SUSPICIOUS = new RegExp(`[^\\P{Cc}\\n\\t]|${INVISIBLE.source}`, "u");
@@ -28,8 +36,9 @@ const JOINING =
 
 /**
  * Removes escape sequences, control characters but line feed and tab, direction marks, tag characters and invisible
- * characters; `\r\n` and the Unicode line separators become `\n`, and half of a surrogate pair becomes U+FFFD. Joiners
- * stay inside emoji and where a script is spelled with them, and so does a single variation selector. Linear time.
+ * characters; `\r\n` and the Unicode line separators become `\n`, and half of a surrogate pair becomes U+FFFD. Tag characters and
+ * the variation selectors beyond the first 16, in which whole texts can be written, leave a mark. Joiners stay inside emoji and
+ * where a script is spelled with them, and so does a single variation selector. Linear time.
  */
 export function sanitizeText(text: string): string {
   if (!SUSPICIOUS.test(text)) return text;
@@ -39,6 +48,8 @@ export function sanitizeText(text: string): string {
   let clean = 0;
   /** Last code point that was kept, for joiners and variation selectors. */
   let previous = -1;
+  /** Whether what was written last is a mark. */
+  let isMarked = false;
   let at = 0;
   while (at < text.length) {
     const unit = text.charCodeAt(at);
@@ -49,17 +60,24 @@ export function sanitizeText(text: string): string {
     }
     const code = text.codePointAt(at) ?? 0;
     const width = code > 0xffff ? 2 : 1;
-    const end = specialEnd(text, at, code, width, previous, terminators);
+    let end = specialEnd(text, at, code, width, previous, terminators);
     if (end === at) {
       previous = code;
       at += width;
       continue;
     }
     out += text.slice(clean, at);
-    const substitute = substituteOf(code);
+    isMarked &&= clean === at;
+    let substitute = substituteOf(code);
+    if (isHiddenWriting(code)) {
+      const flag = previous === BLACK_FLAG ? flagNameEnd(text, at) : undefined;
+      if (flag !== undefined) end = flag;
+      else if (!isMarked) substitute = HIDDEN_TEXT;
+      isMarked ||= substitute !== "";
+    } else isMarked &&= substitute === "";
     if (substitute !== "") {
       out += substitute;
-      previous = substitute.charCodeAt(0);
+      previous = substitute.charCodeAt(substitute.length - 1);
     }
     at = end;
     clean = end;
@@ -67,9 +85,13 @@ export function sanitizeText(text: string): string {
   return clean === 0 ? text : out + text.slice(clean);
 }
 
-/** Whether a text holds characters that nobody sees and a model may read as words. `sanitizeText` removes them. */
-export function hasHiddenText(text: string): boolean {
-  return HIDDEN_WRITING.test(text);
+/**
+ * What a server says of something, sanitised, and its over-long words cut. Of ASCII alone: other scripts do not part their words.
+ */
+export function sanitizeProse(text: string): string {
+  return sanitizeText(text).replace(/[!-~]+/g, (word) =>
+    word.length <= MAX_WORD_CHARS ? word : `${word.slice(0, SHOWN_WORD_CHARS)}…`,
+  );
 }
 
 /**
@@ -193,6 +215,16 @@ function keepsJoiner(text: string, at: number, code: number, previous: number): 
 /** Variation selectors choose a form of the character before them. */
 function isVariationSelector(code: number): boolean {
   return isMongolianSelector(code) || (code >= 0xfe00 && code <= 0xfe0f) || (code >= 0xe0100 && code <= 0xe01ef);
+}
+
+/** Tag characters, and the variation selectors that were not kept. */
+function isHiddenWriting(code: number): boolean {
+  return code >= 0xe0000 && code <= 0xe0fff;
+}
+
+function flagNameEnd(text: string, at: number): number | undefined {
+  FLAG_NAME.lastIndex = at;
+  return FLAG_NAME.test(text) ? FLAG_NAME.lastIndex : undefined;
 }
 
 function isMongolianSelector(code: number): boolean {

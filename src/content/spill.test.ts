@@ -96,6 +96,27 @@ describe("createSpillStore", () => {
     expect(readFileSync(pathOf(await store.save(text("3"))), "utf8")).toBe("3");
   });
 
+  it("removes its files at the end, also those that are being written and those of a folder before, and keeps none after", async () => {
+    const store = createSpillStore({ parent });
+    rmSync(dirname(pathOf(await store.save(text("1")))), { recursive: true });
+    await store.save(text("2"));
+    const late = store.save(text("x".repeat(MIB)));
+    await store.end("remove");
+    expect(readdirSync(parent)).toEqual([]);
+    expect(await late).toMatchObject({ path: expect.any(String) });
+    expect(await store.save(text("3"))).toEqual({ reason: "the session has ended" });
+    await store.end("remove");
+    expect(readdirSync(parent)).toEqual([]);
+    await createSpillStore({ parent: join(parent, "none") }).end("remove");
+  });
+
+  it("leaves its files where they are to stay", async () => {
+    const store = createSpillStore({ parent });
+    const path = pathOf(await store.save(text("1")));
+    await store.end("keep");
+    expect(readFileSync(path, "utf8")).toBe("1");
+  });
+
   it("leaves files of earlier sessions for a week and then removes them", async () => {
     const ages = { "pi-mcp-results-old": 8, "pi-mcp-results-new": 6, "pi-mcp-other": 80, "pi-mcp-results-file": 8 };
     for (const [name, days] of Object.entries(ages)) {

@@ -18,6 +18,8 @@ export type Spilled = { readonly path: string } | { readonly reason: string };
 export interface SpillStore {
   /** Never rejects. */
   save(file: SpillFile): Promise<Spilled>;
+  /** Removes all files, unless they are to stay; afterwards nothing is kept. Never rejects. */
+  end(files: "remove" | "keep"): Promise<void>;
 }
 
 export interface SpillOptions {
@@ -38,21 +40,30 @@ const PREFIX = "pi-mcp-results-";
 const KEPT_MS = 7 * 24 * 60 * 60 * 1000;
 
 /**
- * The files of one session: in a folder of its own, made with the first of them, which nobody else can read. They stay
- * when the session ends, because a transcript names them and a conversation may be taken up again; a later session
- * removes those that are a week old, where the system has not done so.
+ * The files of one session: in a folder of its own, made with the first of them, which nobody else can read. Those of a
+ * session that was killed, or that were to stay, are removed by a later session when they are a week old, where the system has
+ * not done so.
  */
 export function createSpillStore({ parent, maxBytes = MAX_BYTES, maxFiles = MAX_FILES }: SpillOptions): SpillStore {
   let folder: Promise<string> | undefined;
   let serial = 0;
   let files = 0;
   let bytes = 0;
+  let hasEnded = false;
+  /** Every folder that was made: a cleaner may have taken one. */
+  const folders: string[] = [];
 
   const openFolder = (): Promise<string> => {
-    folder ??= makeFolder(parent).catch((error: unknown) => {
-      folder = undefined;
-      throw error;
-    });
+    folder ??= makeFolder(parent).then(
+      (made) => {
+        folders.push(made);
+        return made;
+      },
+      (error: unknown) => {
+        folder = undefined;
+        throw error;
+      },
+    );
     return folder;
   };
 
@@ -71,7 +82,15 @@ export function createSpillStore({ parent, maxBytes = MAX_BYTES, maxFiles = MAX_
     }
   };
 
-  const save = async ({ source, mimeType, content }: SpillFile): Promise<Spilled> => {
+  const pending = new Set<Promise<Spilled>>();
+  const save = (file: SpillFile): Promise<Spilled> => {
+    const saved = keep(file).finally(() => pending.delete(saved));
+    pending.add(saved);
+    return saved;
+  };
+
+  const keep = async ({ source, mimeType, content }: SpillFile): Promise<Spilled> => {
+    if (hasEnded) return { reason: "the session has ended" };
     const size = typeof content === "string" ? Buffer.byteLength(content) : content.byteLength;
     if (files >= maxFiles) return { reason: `this session has kept ${maxFiles} files, its limit` };
     if (bytes + size > maxBytes) return { reason: `this session's files would exceed ${formatBytes(maxBytes)}` };
@@ -86,7 +105,14 @@ export function createSpillStore({ parent, maxBytes = MAX_BYTES, maxFiles = MAX_
     }
   };
 
-  return { save };
+  const end = async (what: "remove" | "keep"): Promise<void> => {
+    hasEnded = true;
+    await Promise.all(pending);
+    if (what === "keep") return;
+    await Promise.allSettled(folders.splice(0).map((made) => rm(made, { recursive: true, force: true })));
+  };
+
+  return { save, end };
 }
 
 /** The random name and the mode (0700) that come with `mkdtemp` keep others out, also where all may write. */

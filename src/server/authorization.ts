@@ -20,16 +20,17 @@ const FOLDER_VARIABLE = "MCP_OAUTH_DIR";
 export class Authorization {
   readonly #name: string;
   readonly #env: NodeJS.ProcessEnv;
-  readonly #openUnasked: ((url: string) => Promise<void>) | undefined;
+  readonly #askUnasked: ((flow: SignIn) => void) | undefined;
   #config: ServerConfig;
   #made: ServerAuth | undefined;
   #auth: { readonly key: string; readonly loaded: Promise<ServerAuth> } | undefined;
 
-  constructor(config: ServerConfig, env: NodeJS.ProcessEnv, openUnasked?: (url: string) => Promise<void>) {
+  /** `askUnasked`: asks a person to sign in when the server wants it; without it nobody is asked. */
+  constructor(config: ServerConfig, env: NodeJS.ProcessEnv, askUnasked?: (flow: SignIn) => void) {
     this.#name = config.name;
     this.#config = config;
     this.#env = env;
-    this.#openUnasked = openUnasked;
+    this.#askUnasked = askUnasked;
   }
 
   relocate(config: ServerConfig): void {
@@ -73,7 +74,7 @@ export class Authorization {
   }
 
   async close(): Promise<void> {
-    (await this.#auth?.loaded)?.close();
+    await (await this.#auth?.loaded)?.close();
   }
 
   #http(target: ServerTarget): HttpTarget {
@@ -106,7 +107,7 @@ export class Authorization {
   async #make({ url, headers, ca }: HttpTarget, settings: OAuthSettings): Promise<ServerAuth> {
     const { ServerAuth } = await import("../auth/server-auth.ts");
     const options = { name: this.#name, url, headers, ca, settings, env: this.#env, root: this.#root() };
-    this.#made = new ServerAuth({ ...options, openUnasked: this.#openUnasked });
+    this.#made = new ServerAuth({ ...options, askUnasked: this.#askUnasked });
     return this.#made;
   }
 

@@ -93,9 +93,12 @@ export class ServerCatalogue {
     return age >= 0 && age < ERA_AGE_MS ? era?.is : undefined;
   }
 
-  /** Takes a new listing of its tools. One that gave nothing but trouble says less than what was known before. */
-  take(live: Live, listing: Listing<ToolDefinition>): void {
-    if (listing.items.length === 0 && (!listing.complete || listing.notices.length > 0)) return;
+  /**
+   * Takes a new listing of its tools; they are as they are known from now on. One that gave nothing but trouble says less than
+   * what was known before.
+   */
+  take(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
+    if (listing.items.length === 0 && (!listing.complete || listing.notices.length > 0)) return [];
     const former = this.#read();
     const tools = listing.items.map((tool) => wireTool(tool, live.redact)).filter((tool) => tool !== undefined);
     const complete = listing.complete && tools.length === listing.items.length;
@@ -103,9 +106,9 @@ export class ServerCatalogue {
     const next = { ...former, ...this.#facts(live), ...offersOf(live, former), tools, complete, listedAt: now };
     const isSame = former !== undefined && contentOf(former) === contentOf(next);
     this.#isListed = true;
-    if (isSame && now - former.listedAt < REWRITE_AFTER_MS && now >= former.listedAt) return;
     if (!isSame) this.#known = undefined;
-    this.#keep(next);
+    if (!isSame || now - former.listedAt >= REWRITE_AFTER_MS || now < former.listedAt) this.#keep(next);
+    return this.known?.tools ?? [];
   }
 
   /** Notes what else a server says that it has. Tells whether that was not known before. */
@@ -165,10 +168,7 @@ export class ServerCatalogue {
   #decode({ server, tools, complete }: KeptCatalogue): KnownTools {
     const config = this.#config();
     const { title, description, instructions } = server;
-    const decoded = tools.flatMap((tool) => {
-      const { item } = decodeTool(tool);
-      return item !== undefined && isIncluded(config, item.name) ? [item] : [];
-    });
+    const decoded = tools.flatMap((tool) => decodeTool(tool).item ?? []);
     return {
       server: {
         name: config.name,
@@ -176,7 +176,7 @@ export class ServerCatalogue {
         ...(description !== undefined && { description }),
         ...(instructions !== undefined && { instructions }),
       },
-      tools: decoded,
+      tools: decoded.filter(({ name }) => isIncluded(config, name)),
       complete,
     };
   }
@@ -216,14 +216,10 @@ function decodeList<T>({ items }: KeptList, decode: (value: unknown) => { readon
  * An entry of a list as it is kept and shown: with the members that are of use, without configured secrets. Undefined where
  * a name that is needed in a request gives one away; an address does without, see `Offers.readResource`.
  */
-export function wireItem(
-  list: OfferList,
-  raw: JsonObject,
-  { listings, words }: Live["redact"],
-): JsonObject | undefined {
+export function wireItem(list: OfferList, raw: JsonObject, { definitions }: Live["redact"]): JsonObject | undefined {
   const members = LIST_MEMBERS[list].flatMap((member) => (raw[member] === undefined ? [] : [[member, raw[member]]]));
   try {
-    const item = redactDefinition(Object.fromEntries(members) as JsonObject, listings, words);
+    const item = redactDefinition(Object.fromEntries(members) as JsonObject, definitions);
     return list === "prompts" && namesOf(item) !== namesOf(raw) ? undefined : item;
   } catch {
     return undefined;
@@ -236,13 +232,19 @@ function namesOf(prompt: JsonObject): string {
   return JSON.stringify([prompt.name, args.map((each: unknown) => (isObject(each) ? each.name : undefined))]);
 }
 
-/** A tool as it is kept; undefined for one whose name gives a secret away. One that is nested without end keeps its words. */
-function wireTool(tool: ToolDefinition, { listings, words }: Live["redact"]): JsonObject | undefined {
+/** A tool for whoever is not its server: without configured secrets. Undefined where its name gives one away. */
+export function shownTool(tool: ToolDefinition, redact: Live["redact"]): ToolDefinition | undefined {
+  const wire = wireTool(tool, redact);
+  return wire && decodeTool(wire).item;
+}
+
+/** A tool as it is kept. One that is nested without end keeps its words. */
+function wireTool(tool: ToolDefinition, { definitions, listings }: Live["redact"]): JsonObject | undefined {
   const { raw, name, description } = tool;
-  if (words.text(name) !== name) return undefined;
+  if (definitions.words.text(name) !== name) return undefined;
   const members = TOOL_MEMBERS.flatMap((member) => (raw[member] === undefined ? [] : [[member, raw[member]]]));
   try {
-    return redactDefinition(Object.fromEntries(members) as JsonObject, listings, words);
+    return redactDefinition(Object.fromEntries(members) as JsonObject, definitions);
   } catch {
     return { name, ...(description !== undefined && { description: listings.text(description) }) };
   }

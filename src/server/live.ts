@@ -1,4 +1,5 @@
 import type { Redactor } from "../content/redact.ts";
+import type { DefinitionRedactors } from "../content/redact-definition.ts";
 import type { McpConnection } from "../protocol/connection.ts";
 import type { Transport } from "../transport/transport.ts";
 
@@ -7,8 +8,8 @@ export interface Redactors {
   readonly errors: Redactor;
   readonly results: Redactor;
   readonly listings: Redactor;
-  /** For what of a listing is needed in calls: names, and values that are offered. */
-  readonly words: Redactor;
+  /** For what of a listing is a tool. */
+  readonly definitions: DefinitionRedactors;
 }
 
 /** A connection that has shaken hands, and how many requests are under way on it. */

@@ -128,7 +128,7 @@ export class Offers {
       const isOffered = capabilities.completions !== undefined || protocolVersion < COMPLETIONS_SINCE;
       if (!isOffered) return { values: [], hasMore: false };
       const found = await connection.complete(ref, argument, options);
-      return { ...found, values: found.values.filter((value) => redact.words.text(value) === value) };
+      return { ...found, values: found.values.filter((value) => redact.definitions.words.text(value) === value) };
     });
   }
 

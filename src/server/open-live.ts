@@ -1,14 +1,15 @@
 import type { ConfiguredSecret, ServerConfig } from "../config/record.ts";
-import { wordSecrets } from "../content/redact-definition.ts";
+import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
+import type { ClientHandlers } from "../protocol/handlers.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
 import { growingRedactor } from "./growing-redactor.ts";
-import { Live } from "./live.ts";
+import { Live, type Redactors } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 
 const NONE: readonly ConfiguredSecret[] = [];
@@ -32,16 +33,22 @@ export async function openLive(
   surroundings: AuthorizedSurroundings,
   options: OpenOptions,
 ): Promise<Live> {
-  const { handlers, knownEra, signal } = options;
+  const { knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const { authorization } = surroundings;
   const tokens = () => authorization?.secrets ?? NONE;
-  const redact = {
+  const listings = growingRedactor(secrets, "values", tokens);
+  const redact: Redactors = {
     errors: growingRedactor(secrets, "patterns", tokens),
     results: growingRedactor(secrets, config.policy.redactResults, tokens),
-    listings: growingRedactor(secrets, "values", tokens),
-    words: growingRedactor(wordSecrets(secrets), "values", tokens),
+    listings,
+    definitions: {
+      texts: listings,
+      values: growingRedactor(valueSecrets(secrets), "values", tokens),
+      words: growingRedactor(wordSecrets(secrets), "values", tokens),
+    },
   };
+  const handlers = withoutSecrets(options.handlers, redact);
   await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
@@ -70,4 +77,14 @@ export async function openLive(
     await transport?.close();
     throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
   }
+}
+
+/** What a server says beside its answers quotes what it was given as well. */
+function withoutSecrets(handlers: ClientHandlers, redact: Redactors): ClientHandlers {
+  const { notice, log } = handlers;
+  return {
+    ...handlers,
+    ...(notice && { notice: (text) => notice(redact.errors.text(text)) }),
+    ...(log && { log: (entry) => log(redact.results.json(entry)) }),
+  };
 }

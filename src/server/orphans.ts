@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { appendFileSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir, userInfo } from "node:os";
 import { isAbsolute, join } from "node:path";
-import { livingProcesses, lookAtProcess, type ProcessEntry } from "../transport/proc.ts";
+import { livingProcesses, lookAtProcess, type ProcessEntry } from "../proc.ts";
 import type { ProcessRecord } from "../transport/process-tree.ts";
 
 /**

@@ -1,3 +1,4 @@
+import type { SignIn } from "../auth/sign-in.ts";
 import type { Elicitation, ElicitationAnswer } from "../protocol/handlers.ts";
 import type { JsonObject, LogEntry, Root } from "../protocol/types.ts";
 
@@ -12,6 +13,11 @@ export interface ServerPort {
     ask(server: string, request: Elicitation, signal: AbortSignal): Promise<ElicitationAnswer>;
   };
   sample?(server: string, params: JsonObject, signal: AbortSignal): Promise<JsonObject>;
+  /**
+   * Asks a person to sign in to a server whose entry says `autoAuth`, which a 401 is the reason of. A host without a person in
+   * front of it leaves it out, and nothing starts by itself.
+   */
+  askToSignIn?(server: string, flow: SignIn): void;
   /** Text of the server, not cleaned. */
   log?(server: string, entry: LogEntry): void;
   /** The tools of a server were listed again because it said that they have changed, or are others than were known before. */

@@ -1,3 +1,4 @@
+import type { SignIn } from "../auth/sign-in.ts";
 import type { CatalogueFolder } from "../catalog/cache/folder.ts";
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
@@ -8,9 +9,9 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import { messageOf } from "../error.ts";
 import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
-import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
+import type { CallToolResult, JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import { Authorization } from "./authorization.ts";
-import { type KnownOffers, type KnownTools, ServerCatalogue } from "./catalogue.ts";
+import { type KnownOffers, type KnownTools, ServerCatalogue, shownTool } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
 import { handlersFor, type ServerEvents } from "./handlers.ts";
 import { Link } from "./link.ts";
@@ -49,6 +50,15 @@ export interface ServerFacts {
 
 export type CountedList = "resources" | "resourceTemplates" | "prompts";
 
+interface Listed {
+  readonly live: Live;
+  /** Without configured secrets, as all definitions that leave a server. */
+  readonly tools: readonly ToolDefinition[];
+  /** Also of a tool that is not shown, since its name gives a secret away. */
+  readonly names: ReadonlySet<string>;
+  readonly complete: boolean;
+}
+
 /** One configured server: its operations, and what is known of it without asking. */
 export class Server {
   #config: ServerConfig;
@@ -60,9 +70,9 @@ export class Server {
   /** Of its tools, also when they were listed by a server whose place this one has taken. */
   readonly #destructive: Set<string>;
   /** The tools as last listed, by the connection they were listed on: another one may have others. */
-  #listed: { readonly live: Live; readonly tools: readonly ToolDefinition[]; readonly complete: boolean } | undefined;
+  #listed: Listed | undefined;
   /** Tools asked for by name, where there is no list. */
-  #found: { readonly live: Live; readonly tools: Map<string, ToolDefinition> } | undefined;
+  #found: { readonly live: Live; readonly tools: Map<string, ToolDefinition | undefined> } | undefined;
   /** Why they could not be listed, though it is connected [E187]. */
   #listingTrouble: string | undefined;
   readonly #notices = new Set<string>();
@@ -90,7 +100,9 @@ export class Server {
     this.#destructive = destructive;
     this.#port = port;
     this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
-    this.#authorization = new Authorization(config, surroundings.env);
+    const { name, autoAuth } = config;
+    const ask = autoAuth && port.askToSignIn && ((flow: SignIn) => port.askToSignIn?.(name, flow));
+    this.#authorization = new Authorization(config, surroundings.env, ask);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
     const notice = (text: string) => this.#notice(text);
     const events: ServerEvents = {
@@ -170,9 +182,17 @@ export class Server {
     return listed;
   }
 
-  /** The definition as it was listed on a connection of this session. */
+  /** The definition as it was listed on a connection of this session, without configured secrets. */
   knownTool(name: string): ToolDefinition | undefined {
     return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
+  }
+
+  /** What a tool says of itself, as a connection of this session has it. Connects; throws `unknown-tool` where there is none. */
+  async annotationsOf(tool: string, signal: AbortSignal | undefined): Promise<ToolAnnotations> {
+    assertIncluded(this.config, tool);
+    if (!this.#isCurrent()) await this.listTools({ signal });
+    await this.#mustHave(tool, signal);
+    return this.knownTool(tool)?.annotations ?? {};
   }
 
   async listTools({ signal, timeoutMs }: ServerRequest): Promise<readonly ToolDefinition[]> {
@@ -279,16 +299,18 @@ export class Server {
     return known ?? (this.#destructive.has(tool) ? { destructiveHint: true } : undefined);
   }
 
+  /** Takes a listing. From here on there are its tools without configured secrets, and no others. */
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
     for (const notice of listing.notices) this.#notice(live.redact.listings.text(notice));
     const included = listing.items.filter(({ name }) => isIncluded(this.config, name));
-    const tools = included.map((tool) => withCleanTexts(tool, live.redact.listings));
-    if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, tools.length));
-    this.#listed = { live, tools, complete: listing.complete };
+    if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, included.length));
     const former = this.#catalogue.isFormer ? this.known : undefined;
-    this.#catalogue.take(live, listing);
+    const tools = this.#catalogue.take(live, listing);
+    const hidden = included.length - tools.length;
+    if (hidden > 0) this.#notice(`${hidden} of its tools left out: a configured secret stands in the name`);
+    this.#listed = { live, tools, names: new Set(included.map(({ name }) => name)), complete: listing.complete };
     if (former !== undefined && this.known !== former) this.#port.toolsChanged?.(this.config.name);
-    for (const { name, annotations } of tools) {
+    for (const { name, annotations } of included) {
       if (annotations.destructiveHint) this.#destructive.add(name);
       else this.#destructive.delete(name);
     }
@@ -322,7 +344,7 @@ export class Server {
   async #mustHave(tool: string, signal: AbortSignal | undefined): Promise<void> {
     assertIncluded(this.config, tool);
     if (!this.#isCurrent() && (await this.#finds(tool, signal))) return;
-    const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.knownTool(tool) !== undefined;
+    const isKnown = () => !this.#isCurrent() || !this.#listed?.complete || this.#listed.names.has(tool);
     if (isKnown()) return;
     await this.listTools({ signal });
     if (isKnown()) return;
@@ -337,7 +359,7 @@ export class Server {
     const timeoutMs = Math.min(REFUSAL_LIST_MS, this.config.policy.startTimeoutMs);
     if (!this.#isCurrent()) await this.listTools({ signal, timeoutMs }).catch(() => {});
     if (this.#listed === undefined || !this.#isCurrent() || !this.#listed.complete) return;
-    if (this.knownTool(tool) === undefined) throw notListed(this.config, tool, this.#listed.tools);
+    if (!this.#listed.names.has(tool)) throw notListed(this.config, tool, this.#listed.tools);
   }
 
   /**
@@ -353,7 +375,7 @@ export class Server {
       try {
         const definition = await findTool(tool, { signal, timeoutMs: this.config.policy.startTimeoutMs });
         if (definition === undefined) return "no";
-        this.#found.tools.set(tool, withCleanTexts(definition, live.redact.listings));
+        this.#found.tools.set(tool, shownTool(definition, live.redact));
         return "yes";
       } catch (error) {
         if (error instanceof RpcError || error instanceof RequestTimeout) return "unclear";
@@ -376,16 +398,6 @@ export class Server {
     this.#notices.add(line);
     this.#port.notice?.(this.config.name, line);
   }
-}
-
-/** Words are for people; names and schemas are for calls and stay as they are. */
-function withCleanTexts(tool: ToolDefinition, redactor: Redactor): ToolDefinition {
-  const { title, description } = tool;
-  return {
-    ...tool,
-    ...(title !== undefined && { title: redactor.text(title) }),
-    ...(description !== undefined && { description: redactor.text(description) }),
-  };
 }
 
 /** Progress is shown as it comes: its message is the server's text like any other. */

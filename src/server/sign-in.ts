@@ -37,7 +37,7 @@ export function signInDoor(
     } catch (thrown) {
       if (thrown instanceof McpServerError) throw thrown;
       const { name } = config();
-      const text = createRedactor(secrets, "values").text(messageOf(thrown));
+      const text = createRedactor([...secrets, ...(authorization.secrets ?? [])], "values").text(messageOf(thrown));
       const category = thrown instanceof AuthError && thrown.failure === "transient" ? "connection" : "needs-auth";
       const message = `Signing in to MCP server \`${name}\` failed: ${sanitizeLine(text, ERROR_CHARS)}`;
       throw new McpServerError(name, category, message, { cause: thrown });

@@ -3,8 +3,9 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
+import { keepPermission } from "../config/kept-permissions.ts";
 import { catalogueDir, personOf } from "../config/paths.ts";
-import type { LoadedConfig, UntrustedFile } from "../config/record.ts";
+import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
 import { McpServerError } from "../error.ts";
@@ -14,20 +15,24 @@ import type { Surroundings } from "../server/open-transport.ts";
 import { endOrphans } from "../server/orphans.ts";
 import type { ServerPort } from "../server/port.ts";
 import { Server } from "../server/server.ts";
+import { createPermit, type PermitOptions, type UseRequest } from "./permit.ts";
 import { createSearch } from "./search.ts";
 import { ServerSet } from "./server-set.ts";
-import type { McpSession, ServerStatus } from "./session.ts";
+import type { McpSession, ServerStatus, SessionPort } from "./session.ts";
+
+const NOTHING_ASKED: PermissionSettings = { mode: "yolo", rules: [], kept: [] };
 
 /**
  * A session that owns its servers: each is a private process or connection, ended with the session. `port` is what the
  * host offers to servers; the folder the session works in is offered when it says nothing else.
  */
-export function createSession(config: LoadedConfig, given: Surroundings, port: ServerPort = {}): McpSession {
+export function createSession(config: LoadedConfig, given: Surroundings, port: SessionPort = {}): McpSession {
   const surroundings = { ...given, env: withoutHandedOver(given.env) };
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
   const offered: ServerPort = { roots, ...port };
-  const folder = catalogueFolder(catalogueDir(personOf(surroundings.env)));
+  const person = personOf(surroundings.env);
+  const folder = catalogueFolder(catalogueDir(person));
   const servers = new ServerSet(config, (server, predecessor, destructive) => {
     const made = new Server(server, surroundings, offered, predecessor, destructive, folder);
     made.begin();
@@ -57,14 +62,29 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
+  const permit = createPermit({
+    settings: () => servers.config.permission,
+    port: port.permission,
+    keep: (permission) => keepPermission(person, permission),
+    notice: (server, text) => port.notice?.(server, text),
+  });
+
   /**
-   * Every use of what a server has passes here: a tool that is called, a resource that is read, a prompt that is fetched.
-   * To list what there is, or to complete a word of it, is none.
+   * A request that uses something of a server (a tool that is called, a resource that is read, a prompt that is fetched), once that is allowed. Another server in its place is another question. To list what there is, or to complete a word of it,
+   * is no use.
    */
-  const use = <T>(name: string, request: (server: Server) => Promise<T>): Promise<T> => ask(name, request);
+  const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
+    ask(name, async (server) => {
+      await permit(server, what, options);
+      return request(server);
+    });
 
   const search = createSearch(() => servers.names.map(find));
-  const close = () => servers.close();
+  const spill = createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() });
+  const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    await servers.close();
+    await spill.end(keepResults ? "keep" : "remove");
+  };
 
   return {
     get servers() {
@@ -79,8 +99,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     get unused() {
       return servers.config.unused ?? [];
     },
+    get permission() {
+      return servers.config.permission ?? NOTHING_ASKED;
+    },
     config: (name) => find(name).config,
-    spill: createSpillStore({ parent: surroundings.env.TMPDIR ?? tmpdir() }),
+    spill,
     knownTool: (name, tool) => find(name).knownTool(tool),
     knownTools: (name) => find(name).known,
     search: (query, options = {}) => {
@@ -92,14 +115,19 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
-    callTool: (name, tool, args, options = {}) => use(name, (server) => server.callTool(tool, args, options)),
+    callTool: (name, tool, args, options = {}) =>
+      use(name, { kind: "tool", name: tool, args }, options, (server) => server.callTool(tool, args, options)),
     knownOffers: (name) => find(name).knownOffers,
     listResources: (name, options = {}) => ask(name, ({ offers }) => offers.listResources(options)),
     listResourceTemplates: (name, options = {}) => ask(name, ({ offers }) => offers.listResourceTemplates(options)),
-    readResource: (name, uri, options = {}) => use(name, ({ offers }) => offers.readResource(uri, options)),
     listPrompts: (name, options = {}) => ask(name, ({ offers }) => offers.listPrompts(options)),
-    getPrompt: (name, prompt, args, options = {}) => use(name, ({ offers }) => offers.getPrompt(prompt, args, options)),
     complete: (name, ref, argument, options = {}) => ask(name, ({ offers }) => offers.complete(ref, argument, options)),
+    readResource: (name, uri, options = {}) =>
+      use(name, { kind: "resource", name: uri }, options, ({ offers }) => offers.readResource(uri, options)),
+    getPrompt: (name, prompt, args, options = {}) =>
+      use(name, { kind: "prompt", name: prompt, args }, options, ({ offers }) =>
+        offers.getPrompt(prompt, args, options),
+      ),
     signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
@@ -107,8 +135,13 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     },
     update: (next) => servers.update(next),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
+}
+
+/** Set to anything but nothing, `0` or `false`. */
+function keepsResults({ PI_MCP_KEEP_RESULTS: value = "" }: NodeJS.ProcessEnv): boolean {
+  return !["", "0", "false"].includes(value.trim().toLowerCase());
 }
 
 function notAllowed(name: string, { file, state }: UntrustedFile): string {

@@ -1,6 +1,14 @@
 import type { ConfigChanges } from "../config/changes.ts";
-import type { ConfigProblem, LoadedConfig, ServerConfig, UntrustedFile, UnusedEntry } from "../config/record.ts";
+import type {
+  ConfigProblem,
+  LoadedConfig,
+  PermissionSettings,
+  ServerConfig,
+  UntrustedFile,
+  UnusedEntry,
+} from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
+import type { PermissionPort } from "../permission/port.ts";
 import type {
   CallToolResult,
   Completion,
@@ -16,6 +24,7 @@ import type {
   ToolDefinition,
 } from "../protocol/types.ts";
 import type { KnownOffers, KnownTools } from "../server/catalogue.ts";
+import type { ServerPort } from "../server/port.ts";
 import type { CountedList, ServerFacts } from "../server/server.ts";
 import type { SignInDoor } from "../server/sign-in.ts";
 import type { State } from "../server/states.ts";
@@ -47,6 +56,14 @@ export interface CallOptions extends RequestOptions {
   onProgress?: (progress: Progress) => void;
   /** Overrides the server's configured limit, milliseconds. */
   timeoutMs?: number;
+  /** The host's id of the call, for whoever is asked about it. */
+  callId?: string;
+}
+
+/** What a host does for a session: for its servers, and for the person who may have to be asked before one is used. */
+export interface SessionPort extends ServerPort {
+  /** Absent: nobody can be asked, and what would have to be asked about is denied. */
+  readonly permission?: PermissionPort;
 }
 
 /**
@@ -61,17 +78,22 @@ export interface McpSession {
   readonly untrusted: readonly UntrustedFile[];
   /** Entries that are disabled or wrong: using one fails with `unknown-server`, which says why. */
   readonly unused: readonly UnusedEntry[];
+  /** What may be used without asking. Every method that uses something of a server rejects with `denied` where it may not. */
+  readonly permission: PermissionSettings;
   /** Throws McpServerError `unknown-server`. */
   config(server: string): ServerConfig;
   /** Throws McpServerError `unknown-server`. */
   status(server: string): ServerStatus;
   /** Where results go that are too long or too binary for a model. */
   readonly spill: SpillStore;
-  /** The tool's definition, if the server's tools have been listed in this session: what a call is checked against. */
+  /**
+   * The tool's definition, if the server's tools have been listed in this session: what a call is checked against. As all
+   * definitions a session gives it is without configured secrets, so names and values may differ from the server's.
+   */
   knownTool(server: string, tool: string): ToolDefinition | undefined;
   /**
    * A server's tools as they were last listed, in this session or an earlier one on this computer. Starts nothing. The same
-   * object until something else is known; without configured secrets, so names and values may differ from the server's.
+   * object until something else is known.
    */
   knownTools(server: string): KnownTools | undefined;
   /** Finds tools among those known of all servers, by what they are for. Starts nothing. Throws McpServerError `unknown-server`. */
@@ -122,7 +144,10 @@ export interface McpSession {
    * promise waits for what ends at once and never rejects; a closed session changes nothing.
    */
   update(config: LoadedConfig): Promise<ConfigChanges>;
-  /** Ends every process and connection, in parallel and bounded. Never rejects; may be called twice. */
-  close(): Promise<void>;
+  /**
+   * Ends every process and connection, in parallel and bounded, and removes the files of results, unless they are to stay:
+   * here, or by `PI_MCP_KEEP_RESULTS` in the environment. Never rejects; may be called twice.
+   */
+  close(options?: { readonly keepResults?: boolean }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
 }

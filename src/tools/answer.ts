@@ -1,7 +1,7 @@
 import { widenLimit } from "../content/limit.ts";
 import { type Presentation, presentResult } from "../content/present.ts";
 import type { ModelBlock } from "../content/render.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
@@ -36,7 +36,7 @@ class RefusedCall extends Error {
 export async function callAndPresent(
   session: McpSession,
   target: CallTarget,
-  { signal, onProgress }: ToolCall,
+  { id, signal, onProgress }: ToolCall,
   showImages: boolean,
   timeoutMs?: number,
 ): Promise<PresentedResult> {
@@ -46,6 +46,7 @@ export async function callAndPresent(
   const options = {
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
+    ...(id !== undefined && { callId: id }),
     ...(timeoutMs !== undefined && { timeoutMs }),
   };
   const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
@@ -63,6 +64,23 @@ export async function callAndPresent(
   return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
 }
 
+/**
+ * What a model gets of a result where nothing stands before it. That the tool has failed is said in the text too: not every
+ * provider takes it from anywhere else.
+ */
+export function contentOf({ server, tool }: CallTarget, { blocks, isError }: PresentedResult): readonly ModelBlock[] {
+  if (!isError) return blocks;
+  const [first, ...rest] = blocks;
+  const head = headOf(server, tool, true);
+  return first?.type === "text"
+    ? [{ type: "text", text: `${head}\n${first.text}` }, ...rest]
+    : [{ type: "text", text: head }, ...blocks];
+}
+
+export function headOf(server: string, tool: string, isError: boolean): string {
+  return `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
+}
+
 function textOf(blocks: readonly ModelBlock[]): string {
   return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
 }
@@ -72,7 +90,7 @@ export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer 
   const failure = thrown instanceof RefusedCall ? thrown.refusal : thrown;
   const advice = thrown instanceof RefusedCall ? `\n\n${thrown.message}` : "";
   return {
-    content: [{ type: "text", text: sanitizeText(`${describeError(failure)}${advice}`) }],
+    content: [{ type: "text", text: sanitizeProse(`${describeError(failure)}${advice}`) }],
     isError: true,
     details: { ...details, isError: true, category: categoryOf(failure) },
   };

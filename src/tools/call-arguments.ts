@@ -69,7 +69,7 @@ export async function adviseArguments(
   };
 }
 
-/** As a connection of this session has listed it; before there is one, as it was listed last, which is what the model has read. */
+/** As a connection of this session has listed it, without configured secrets; before there is one, as it was listed last, which is what the model has read. */
 function definitionOf(session: McpSession, server: string, tool: string): ToolDefinition | undefined {
   return session.knownTool(server, tool) ?? session.knownTools(server)?.tools.find(({ name }) => name === tool);
 }

@@ -1,10 +1,10 @@
 import type { ToolNames } from "../catalog/names.ts";
 import { providerSchema } from "../catalog/provider-schema.ts";
 import { cleanSchema } from "../content/clean-schema.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { parseArguments } from "./arguments.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "./tool.ts";
 
@@ -28,7 +28,7 @@ export function directTools(
     return {
       name: names.nameOf(server, tool.name),
       label: sanitizeLine(`${server}: ${tool.title ?? tool.name}`, 80),
-      description: sanitizeText(withNotes(description, notes)),
+      description: sanitizeProse(withNotes(description, notes)),
       parameters: cleanSchema(schema),
       run: (call) => runDirectTool(session, server, tool.name, call),
     };
@@ -44,8 +44,13 @@ async function runDirectTool(session: McpSession, server: string, tool: string, 
   const details = { server, tool };
   try {
     const target = { ...details, args: parseArguments(call.args, `\`${tool}\` arguments`) ?? {} };
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

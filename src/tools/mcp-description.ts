@@ -25,7 +25,7 @@ export const MCP_TOOL: ToolDescription = {
           {
             type: "object",
             properties: {},
-            description: "Arguments of the tool, for call: a JSON object, or a JSON string holding one",
+            description: "Arguments of the tool, for call",
           },
           { type: "string" },
         ],
@@ -35,8 +35,8 @@ export const MCP_TOOL: ToolDescription = {
   },
   promptSnippet: "Find and call tools of MCP servers",
   promptGuidelines: [
-    "mcp: find a tool with action search, or with list_servers and list_tools, then call it.",
+    "mcp: find a tool with search, or with list_servers and list_tools; then call it.",
     "mcp: servers may change things outside this project; review the arguments before you call a tool.",
-    "mcp: pass args as a JSON object or as a JSON string that holds one; anything else is refused.",
+    "mcp: args is a JSON object or a JSON string holding one, nothing else.",
   ],
 };

@@ -1,29 +1,22 @@
-import { displayServer } from "../config/display.ts";
 import { firstRows } from "../content/limit.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession, RequestOptions } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, failureAnswer, headOf } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
-import { describeSearch, describeWhole } from "./find.ts";
+import { describeWhole, searchTools } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
+import { listServers } from "./server-list.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of a tool's description in the listing [S1-30]. */
 const DESCRIPTION_CHARS = 200;
-
-/** Candidates of a search: of the right tool's places nearly all are among the first five. */
-const FOUND = 5;
-const MAX_FOUND = 20;
 
 /** How the model goes on. */
 const HINTS = {
   next: "Use one with action call (server, tool, args); action describe (server, tool) gives its whole schema.",
   list: "action list_tools (server) makes them known",
 };
-
-const NO_SERVERS =
-  'No MCP servers configured. Add entries under settings `mcpServers` (e.g. { name, transport: "stdio", command, args?, env?, disabled? }) and reload, then `mcp list_tools <server>`.';
 
 /** Runs the `mcp` tool [S1-18…23]. Never rejects: a failure is an answer with `isError`. */
 export async function runMcpTool(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
@@ -35,7 +28,7 @@ export async function runMcpTool(session: McpSession, call: ToolCall): Promise<T
   try {
     switch (action) {
       case "search":
-        return answer(search(session, args, server), { action, server });
+        return answer(searchTools(session, args, HINTS), { action, server });
       case "describe": {
         const found = await session.findTool(required("server", server), required("tool", tool), options);
         return answer(describeWhole(server, found, session.config(server).policy.resultLimit), {
@@ -66,40 +59,6 @@ function answer(text: string, details: JsonObject): ToolAnswer {
   return { content: [{ type: "text", text }], isError: false, details };
 }
 
-function listServers(session: McpSession): string {
-  const { servers } = session;
-  const waiting = waitingNote(session);
-  if (servers.length === 0) return [NO_SERVERS, ...waiting].join("\n");
-  const lines = servers.map((config) => {
-    const { state } = session.status(config.name);
-    const live = state === "ready" || state === "starting" ? " (live)" : "";
-    return `- ${sanitizeLine(config.name, 100)}${live} (${sanitizeLine(displayServer(config), 400)})`;
-  });
-  return [`MCP servers (${lines.length} configured):`, ...lines, ...waiting].join("\n");
-}
-
-/** Their number and no more: names in a file nobody has allowed are a stranger's words to the model. */
-function waitingNote({ untrusted }: McpSession): string[] {
-  const count = untrusted.flatMap(({ servers }) => servers).length;
-  if (count === 0) return [];
-  return [
-    `[${count} more configured by this project, not usable until the person has allowed them with \`/mcp trust\`]`,
-  ];
-}
-
-function search(session: McpSession, args: Record<string, unknown>, server: string): string {
-  const query = wordOf(args.query);
-  if (query === "") throw new ArgumentsError("mcp search requires a `query`: what the tool should do");
-  const limit = readLimit(args.limit);
-  return describeSearch(query, session.search(query, { limit, ...(server !== "" && { server }) }), HINTS);
-}
-
-/** Models write numbers as text now and then; what is none counts as absent. */
-function readLimit(value: unknown): number {
-  const limit = typeof value === "string" ? Number(value) : value;
-  return typeof limit === "number" && limit >= 1 ? Math.min(Math.floor(limit), MAX_FOUND) : FOUND;
-}
-
 async function listTools(session: McpSession, server: string, options: RequestOptions): Promise<string> {
   const tools = await session.listTools(server, options);
   if (tools.length === 0) {
@@ -127,10 +86,9 @@ async function callTool(
 ): Promise<ToolAnswer> {
   const target = { server, tool, args: parseArguments(rawArgs) };
   const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, false);
-  const head = `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
   const text = blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
   return {
-    content: [{ type: "text", text: `${head}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
+    content: [{ type: "text", text: `${headOf(server, tool, isError)}\n${text.endsWith("\n") ? text : `${text}\n`}` }],
     isError,
     details: { action: "call", server, tool, isError, truncated, files, ...notes },
   };

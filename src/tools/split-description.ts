@@ -1,24 +1,39 @@
+import { listSome } from "../config/list-some.ts";
+import { visible } from "../config/problems.ts";
 import type { ToolDescription } from "./tool.ts";
 
 /** The longest a call may be given, seconds. */
 export const MAX_CALL_SECONDS = 300;
 
-/** `mcp_load` as a model sees it: what a server can do, before it is called. */
-export const MCP_LOAD_TOOL: ToolDescription = {
-  name: "mcp_load",
-  label: "MCP load",
-  description:
-    "Connect an MCP server and show its tools with their parameters. Do this before the first mcp_call to it.",
-  parameters: {
-    type: "object",
-    properties: {
-      server: { type: "string", description: "Name of the server" },
-      tool: { type: "string", description: "Name of one tool, to see it in full" },
+/** Servers a model is told of at once, each of which costs every request some tokens. */
+const NAMED = 20;
+const NAME_CHARS = 40;
+
+/**
+ * `mcp_load` as a model sees it: what there is, and what a server can do before it is called. It names the servers, so it
+ * changes when they do, and at no other time.
+ */
+export function mcpLoadTool(servers: readonly string[]): ToolDescription {
+  const names = servers.map((name) => visible(name).slice(0, NAME_CHARS));
+  return {
+    name: "mcp_load",
+    label: "MCP load",
+    description: [
+      "Show the tools of an MCP server with their parameters, before the first mcp_call to it (server), or find tools of all servers by what they do (query).",
+      ...(names.length === 0 ? [] : [`Servers: ${listSome(names, NAMED)}.`]),
+      ...(names.length > NAMED ? ["Without arguments it lists all."] : []),
+    ].join(" "),
+    parameters: {
+      type: "object",
+      properties: {
+        server: { type: "string", description: "Name of the server" },
+        tool: { type: "string", description: "Name of one tool of it, to see it in full" },
+        query: { type: "string", description: "What the tool should do" },
+      },
     },
-    required: ["server"],
-  },
-  promptSnippet: "Show the tools of an MCP server",
-};
+    promptSnippet: "Find and show tools of MCP servers",
+  };
+}
 
 /** `mcp_call` as a model sees it. */
 export const MCP_CALL_TOOL: ToolDescription = {

@@ -1,25 +1,39 @@
 import type { McpSession } from "../session/session.ts";
-import { callAndPresent, failureAnswer } from "./answer.ts";
+import { callAndPresent, contentOf, failureAnswer } from "./answer.ts";
 import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
-import { describeWhole } from "./find.ts";
+import { describeWhole, searchTools } from "./find.ts";
+import { listServers } from "./server-list.ts";
 import { MAX_CALL_SECONDS } from "./split-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 import { toolPage } from "./tool-page.ts";
 
-/** Runs `mcp_load`: connects the server if need be [S3-11, S3-22]. Never rejects: a failure is an answer with `isError`. */
+/** How the model goes on after a search. */
+const HINTS = {
+  next: "Call one with mcp_call (selector server.tool, args); mcp_load with server and tool shows one in full.",
+  list: "mcp_load with server makes them known",
+};
+
+/**
+ * Runs `mcp_load`: shows the tools of a server, which it connects if need be [S3-11, S3-22], or one tool in full; with a query
+ * it finds tools, and with nothing it lists the servers, both without starting anything. Never rejects: a failure is
+ * an answer with `isError`.
+ */
 export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const { server, tool } = wordsOf(call.args);
+  const fields = fieldsOf(call.args);
   try {
-    if (server === "") throw new ArgumentsError("mcp_load needs `server`, the name of an MCP server");
+    if (wordOf(fields.query) !== "") {
+      return answer(searchTools(session, fields, HINTS), { server, isError: false });
+    }
+    if (server === "" && tool !== "") throw new ArgumentsError("mcp_load needs the `server` of that tool, too");
+    if (server === "") return answer(listServers(session), { isError: false });
     const options = call.signal ? { signal: call.signal } : {};
     if (tool !== "") {
       const found = await session.findTool(server, tool, options);
       const { resultLimit } = session.config(server).policy;
       return answer(describeWhole(server, found, resultLimit), { server, tool, isError: false });
     }
-    const listed = await session.listTools(server, options);
-    // As they are kept, which is without configured secrets also within their schemas.
-    const tools = listed.length === 0 ? listed : (session.knownTools(server)?.tools ?? listed);
+    const tools = await session.listTools(server, options);
     const details = { server, toolCount: tools.length, isError: false };
     const { notices } = session.status(server);
     const text = tools.length === 0 ? `MCP server \`${server}\` advertises no tools.` : toolPage(server, tools);
@@ -42,8 +56,13 @@ export async function runMcpCall(session: McpSession, call: ToolCall): Promise<T
     const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
-    const { blocks, isError, truncated, files, notes } = await callAndPresent(session, target, call, true, timeoutMs);
-    return { content: blocks, isError, details: { ...details, isError, truncated, files, ...notes } };
+    const result = await callAndPresent(session, target, call, true, timeoutMs);
+    const { isError, truncated, files, notes } = result;
+    return {
+      content: contentOf(target, result),
+      isError,
+      details: { ...details, isError, truncated, files, ...notes },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }

@@ -1,6 +1,6 @@
 import { toolSignature } from "../catalog/signature.ts";
 import { visibleJson } from "../content/json.ts";
-import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
+import { sanitizeLine, sanitizeProse } from "../content/sanitize.ts";
 import { isObject } from "../is-object.ts";
 import type { JsonObject, ToolDefinition } from "../protocol/types.ts";
 
@@ -39,7 +39,7 @@ function describeTool(server: string, tool: ToolDefinition): string {
   const { properties: _, required: __, type: ___, ...others } = inputSchema;
   const rest = Object.keys(others).length === 0 ? [] : [`  also: ${visibleJson(others)}`];
   const head = `### ${sanitizeLine(`${server}.${name}`, NAME_CHARS)}`;
-  return [head, ...(description === "" ? [] : [sanitizeText(description)]), ...parameters, ...rest].join("\n");
+  return [head, ...(description === "" ? [] : [sanitizeProse(description)]), ...parameters, ...rest].join("\n");
 }
 
 /** `  name: type (required) — what it is for`; what is not a plain type is shown as its schema. */
@@ -48,5 +48,5 @@ function describeParameter(name: string, schema: unknown, isRequired: boolean): 
   const { type, ...more } = rest;
   const kind = Object.keys(more).length === 0 && typeof type === "string" ? type : visibleJson(rest);
   const note = typeof description === "string" && description.trim() !== "" ? ` — ${description}` : "";
-  return sanitizeText(`  ${name}: ${kind} (${isRequired ? "required" : "optional"})${note}`.replace(/\s*\n\s*/g, " "));
+  return sanitizeProse(`  ${name}: ${kind} (${isRequired ? "required" : "optional"})${note}`.replace(/\s*\n\s*/g, " "));
 }

@@ -16,6 +16,8 @@ export interface ToolDescription {
 
 export interface ToolCall {
   readonly args: unknown;
+  /** The host's id of the call. */
+  readonly id?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
 }

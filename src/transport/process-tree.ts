@@ -2,7 +2,7 @@ import { type ChildProcess, spawn as spawnPlain, spawnSync } from "node:child_pr
 import type { Readable } from "node:stream";
 import spawn from "cross-spawn";
 import { onExit } from "signal-exit";
-import { livingProcesses } from "./proc.ts";
+import { livingProcesses } from "../proc.ts";
 import { Watchdog } from "./watchdog.ts";
 
 /** How long a process may take for each way of being told to end, milliseconds. After both it is killed. */

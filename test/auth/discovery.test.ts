@@ -344,9 +344,9 @@ describe("more scopes", () => {
       exposure: "gateway",
       fields: {},
     } as const;
-    const authorization = new Authorization(config, here.home.env(), async (url) => {
+    const authorization = new Authorization(config, here.home.env(), ({ url }) => {
       opened.push(url);
-      await browse(url);
+      void browse(url);
     });
     const auth = authorization.httpAuth(target);
     const connections = await Promise.all(

@@ -23,13 +23,15 @@ export function afterwards<T>(thing: T, cleanup: () => Promise<unknown>): T {
   return thing;
 }
 
+type Port = NonNullable<Parameters<typeof createSession>[2]>;
+
 export interface Place {
   readonly authorization: AuthorizationStub;
   readonly server: ProtectedServer;
   readonly home: Home;
   readonly session: McpSession;
   /** Another session over the same home, as another process would have it. */
-  open(): McpSession;
+  open(port?: Port): McpSession;
   /** Signs in by a browser that does as it is told. */
   signIn(): Promise<void>;
 }
@@ -53,9 +55,9 @@ export async function place(options: PlaceOptions = {}): Promise<Place> {
     ...(options.env && { env: options.env }),
   });
   afterwards(home, () => home.remove());
-  const open = (): McpSession => {
+  const open = (port?: Port): McpSession => {
     const env = home.env();
-    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd });
+    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd }, port);
     return afterwards(session, () => session.close());
   };
   const session = open();

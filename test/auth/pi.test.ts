@@ -15,6 +15,7 @@ async function inPi<T>(
     active: Set<string>;
     run(name: string, args: object): Promise<{ text: string; isError: boolean | undefined }>;
   }) => Promise<T>,
+  hasUI = true,
 ): Promise<T> {
   const before = { ...process.env };
   for (const name of Object.keys(process.env)) delete process.env[name];
@@ -38,7 +39,7 @@ async function inPi<T>(
   const host = new PiHost(api);
   const ctx = {
     cwd,
-    hasUI: true,
+    hasUI,
     ui: { notify: (text: string) => void told.push(text), select: async () => undefined },
   };
   const command = mcpAuthCommand(host);
@@ -71,18 +72,21 @@ const urlIn = (text: string) => /^http\S+$/m.exec(text)?.[0] ?? "";
 test("[S3-34] [S3-36] /mcp-auth signs in by what is pasted, tells how it stands, and signs out", async () => {
   const here = await place();
   await inPi(here.home.env(), here.home.cwd, async ({ say, run, active }) => {
-    expect([...active].sort()).toEqual(["mcp", "mcp_auth"]);
-    const call = { action: "call", server: "s", tool: "echo", args: { text: "pi" } };
-    expect(await run("mcp", call)).toMatchObject({ isError: true, text: expect.stringContaining("/mcp-auth login s") });
+    expect([...active].sort()).toEqual(["mcp_auth", "mcp_call", "mcp_load"]);
+    const call = { server: "s", tool: "echo", args: { text: "pi" } };
+    expect(await run("mcp_call", call)).toMatchObject({
+      isError: true,
+      text: expect.stringContaining("/mcp-auth login s"),
+    });
     const url = urlIn(await say("login s"));
     const { searchParams } = new URL(url);
     expect([searchParams.get("code_challenge_method"), searchParams.has("state")]).toEqual(["S256", true]);
     expect(await say("complete s nonsense!")).toMatch(/neither the address the browser ended at nor a code/);
     expect(await say(`complete s ${await answerOf(url)}`)).toContain('Signed in to MCP server "s".');
     expect(await say("status s")).toBe('MCP server "s": signed in.');
-    expect(await run("mcp", call)).toMatchObject({ isError: false, text: expect.stringContaining("echo pi") });
+    expect(await run("mcp_call", call)).toMatchObject({ isError: false, text: expect.stringContaining("echo pi") });
     expect(await say("logout s")).toBe('Signed out of MCP server "s".');
-    expect(await run("mcp", call)).toMatchObject({ isError: true });
+    expect(await run("mcp_call", call)).toMatchObject({ isError: true });
   });
 });
 
@@ -102,7 +106,7 @@ test("[S3-35] [S3-37] the model starts and completes it by mcp_auth", async () =
     expect(done).toMatchObject({ isError: false });
     expect(await run("mcp_auth", { action: "dance", server: "s" })).toMatchObject({ isError: true });
     expect(await run("mcp_auth", { action: "complete", server: "s", code: "x=1&y" })).toMatchObject({ isError: true });
-    const called = await run("mcp", { action: "call", server: "s", tool: "echo" });
+    const called = await run("mcp_call", { server: "s", tool: "echo" });
     for (const secret of here.authorization.secrets)
       expect(JSON.stringify([started, done, called])).not.toContain(secret);
   });
@@ -111,9 +115,27 @@ test("[S3-35] [S3-37] the model starts and completes it by mcp_auth", async () =
 test("where nobody can sign in, there is neither the tool nor a sign-in", async () => {
   const here = await place({ entry: { oauth: false } });
   await inPi(here.home.env(), here.home.cwd, async ({ say, active }) => {
-    expect([...active]).toEqual(["mcp"]);
+    expect([...active]).toEqual(["mcp_load", "mcp_call"]);
     expect(await say("login s")).toContain("`oauth` is false");
     expect(await say("login other")).toMatch(/^No MCP server of that name/);
     expect(await say("")).toMatch(/^(No MCP server|Usage)/);
+  });
+});
+
+test("with autoAuth pi asks by itself where it has an interface, and nowhere else", async () => {
+  const here = await place({ entry: { autoAuth: true } });
+  const call = { action: "call", server: "s", tool: "echo", args: { text: "pi" } };
+  await inPi(
+    here.home.env(),
+    here.home.cwd,
+    async ({ run }) => expect(await run("mcp", call)).toMatchObject({ isError: true }),
+    false,
+  );
+  expect(here.authorization.requests).toEqual([]);
+  await inPi(here.home.env(), here.home.cwd, async ({ run, told }) => {
+    const called = run("mcp", call);
+    await browse(await until("the address", () => told.map(urlIn).find((url) => url !== "")));
+    expect(await called).toMatchObject({ isError: false, text: expect.stringContaining("echo pi") });
+    await until("the notice", () => told.find((text) => text === 'Signed in to MCP server "s".'));
   });
 });

@@ -1,37 +1,9 @@
-import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { until } from "../ground/wait.ts";
-import { call, type Place, type PlaceOptions, place } from "./open.ts";
-
-const CALLER = fileURLToPath(new URL("caller.ts", import.meta.url));
-const FOLDER = `sha256-${createHash("sha256").update("s").digest("hex")}`;
-
-const folderOf = ({ home }: Place) => join(home.agentDir, "mcp-oauth", FOLDER);
-const fileOf = (here: Place) => join(folderOf(here), "tokens.json");
-interface Stored {
-  tokens?: { accessToken: string; refreshToken?: string; expiresAt?: number; [other: string]: unknown };
-  [other: string]: unknown;
-}
-const stored = (here: Place) => JSON.parse(readFileSync(fileOf(here), "utf8")) as Stored;
-const store = (here: Place, content: Stored) => writeFileSync(fileOf(here), JSON.stringify(content));
-const refreshes = (here: Place) => here.authorization.grants("refresh_token").length;
-
-/** Somebody who has signed in, whose access token is over: by our clock, or the server has revoked it. */
-async function expired(options: PlaceOptions = {}, how: "expired" | "revoked" = "expired"): Promise<Place> {
-  const here = await place(options);
-  await here.signIn();
-  const now = stored(here);
-  if (!now.tokens) throw new Error("It is not signed in.");
-  here.server.revoked.add(now.tokens.accessToken);
-  if (how === "expired") store(here, { ...now, tokens: { ...now.tokens, expiresAt: 1 } });
-  return here;
-}
+import { call, type PlaceOptions, place } from "./open.ts";
+import { expired, fileOf, folderOf, refreshes, type Stored, startCaller, store, stored } from "./refreshing.ts";
 
 describe("a token that is over", () => {
   test("is renewed once, and the call is made", async () => {
@@ -180,7 +152,7 @@ describe("several at once", () => {
     const here = await expired({ authorization: { tokenDelayMs: 300 } });
     const children = Array.from({ length: 12 }, () => startCaller(here));
     await Promise.all(children.map(({ ready }) => ready));
-    for (const { child } of children) child.stdin?.write("go\n");
+    for (const { child } of children) child.stdin.write("go\n");
     const ended = (await Promise.all(children.map(({ result }) => result))).flat();
     expect(ended).toEqual(Array.from({ length: 96 }, () => "ok"));
     expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
@@ -188,37 +160,16 @@ describe("several at once", () => {
     expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
   }, 60_000);
 
-  test("[E134] the lock of a process that was killed in a refresh is taken over", async () => {
-    const here = await expired();
-    here.authorization.options.tokenDelayMs = 60_000;
-    const { child, ready, ended } = startCaller(here);
-    await ready;
-    child.stdin?.write("go\n");
+  test("a session that is closed in the middle of a refresh keeps what it brings", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 300 } });
+    const session = here.open();
+    const calling = call(session).catch((error: unknown) => error);
     await until("the refresh", () => refreshes(here) === 1 || undefined);
-    child.kill("SIGKILL");
-    await ended;
-    expect(existsSync(join(folderOf(here), "refresh.lock"))).toBe(true);
-    here.authorization.options.tokenDelayMs = 0;
+    await session.close();
+    expect(here.authorization.refreshTokens.has(stored(here).tokens?.refreshToken ?? "")).toBe(true);
+    await calling;
     expect(await call(here.open())).toBe("echo hi");
-    expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
-  }, 30_000);
-
-  test("[E134] killed at any moment, a process leaves nobody signed out, and whole files", async () => {
-    const after = async (delayMs: number) => {
-      const here = await expired({ authorization: { rotates: false, tokenDelayMs: 60 } });
-      const { child, ready, ended } = startCaller(here);
-      await ready;
-      child.stdin?.write("go\n");
-      await until("the refresh", () => refreshes(here) === 1 || undefined);
-      await sleep(delayMs);
-      child.kill("SIGKILL");
-      await ended;
-      expect(JSON.parse(readFileSync(fileOf(here), "utf8"))).toHaveProperty("tokens.refreshToken");
-      return call(here.open());
-    };
-    const all = await Promise.all([0, 55, 65, 80].map(after));
-    expect(all).toEqual(["echo hi", "echo hi", "echo hi", "echo hi"]);
-  }, 40_000);
+  });
 
   test("[E134] a lock that has been left long ago holds nobody up", async () => {
     const here = await expired();
@@ -251,23 +202,3 @@ describe("several at once", () => {
     expect(stored(here).tokens?.accessToken).toBe(signedIn);
   });
 });
-
-function startCaller({ home }: Place) {
-  const child = spawn(process.execPath, [CALLER, "8"], {
-    env: home.env(),
-    cwd: home.cwd,
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines: string[] = [];
-  const reader = createInterface({ input: child.stdout as NodeJS.ReadableStream });
-  const ready = new Promise<void>((resolve) => {
-    reader.on("line", (line) => {
-      lines.push(line);
-      if (line === "ready") resolve();
-    });
-  });
-  const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
-  const result = ended.then(() => JSON.parse(lines.at(-1) ?? "[]") as string[]);
-  result.catch(() => {});
-  return { child, ready, ended, result };
-}

@@ -77,7 +77,9 @@ export function signsIn(target: HttpTarget, scenario: string): { auth: HttpAuth 
     fields: {},
     oauth: settingsOf(scenario, context),
   } as const;
-  const authorization = new Authorization(config, { ...process.env, HOME: home }, browse);
+  const authorization = new Authorization(config, { ...process.env, HOME: home }, (flow) => {
+    browse(flow.url).catch(() => flow.cancel("the browser met an error"));
+  });
   return { auth: authorization.httpAuth(target), end: () => rmSync(home, { recursive: true, force: true }) };
 }
 

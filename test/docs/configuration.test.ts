@@ -6,6 +6,7 @@ import { expandTarget } from "../../src/config/expand.ts";
 import { FIELD_ALIASES, KNOWN_FIELDS } from "../../src/config/known-fields.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { ORIGINS } from "../../src/config/origins.ts";
+import { PERMISSION_VARIABLE } from "../../src/config/permission.ts";
 import type { ConfigLayer, Origin } from "../../src/config/record.ts";
 import { temporaryHome } from "../ground/home.ts";
 
@@ -82,7 +83,8 @@ describe("[S1-65] the page about the configuration", () => {
         "`framing`": policy.framing,
         "`shutdown`": policy.shutdown,
         "`offersRoots`": policy.offersRoots,
-        "`exposure`": origin === "acp" ? "direct" : "gateway",
+        "`surface`": policy.surface,
+        "`trustHints`": policy.trustsHints,
       } as Record<string, unknown>;
     });
     const rows = table("Defaults");
@@ -123,7 +125,9 @@ describe("[S1-65] the page about the configuration", () => {
     const shown = table("Where servers come from").map(([layer]) => codes(layer)[0] ?? "");
     expect([...new Set(shown)].sort()).toEqual(Object.keys(layers).sort());
     const variables = table("Environment variables").flatMap(([names]) => codes(names));
-    expect(variables).toEqual(expect.arrayContaining([ACP_VARIABLE, ...Object.values(LIMIT_VARIABLES)]));
+    expect(variables).toEqual(
+      expect.arrayContaining([ACP_VARIABLE, PERMISSION_VARIABLE, ...Object.values(LIMIT_VARIABLES)]),
+    );
     expect(section("An entry")).toContain("Servers stand under `mcpServers`");
     expect(section("Tools without MCP")).toContain("pi.registerTool");
   });
@@ -131,7 +135,7 @@ describe("[S1-65] the page about the configuration", () => {
   test("shows nothing but configurations that are read without a word", async () => {
     await using home = await temporaryHome();
     const blocks = [...PAGE.matchAll(/```(\w+)\n([\s\S]*?)```/g)];
-    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json", "json"]);
+    expect(blocks.map(([, language]) => language)).toEqual(["json", "json", "toml", "json", "json", "json"]);
     const base = { github: { command: "x" }, docs: { url: "https://example.com/mcp" } };
     for (const [, language, text = ""] of blocks) {
       for (const place of language === "toml" ? ["settings.toml"] : ["mcp.json", "settings.json"]) {

@@ -51,7 +51,7 @@ describe.each(NODES)("pi-mcp on $name", ({ node }) => {
 
 test.each(HOSTS)("$name writes the stderr of a server with `debug` to a log", async (host) => {
   await using model = await scriptedModel([
-    { call: { tool: "mcp", args: { action: "call", server: "loud", tool: "echo", args: {} } } },
+    { call: { tool: "mcp_call", args: { server: "loud", tool: "echo" } } },
     { say: () => "done" },
   ]);
   await using home = await temporaryHome({ model });

@@ -9,6 +9,10 @@ import type { ModelRequest, Turn } from "../ground/scripted-model.ts";
 import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
 
 const callMcp = (args: object): Turn => ({ call: { tool: "mcp", args } });
+const callTool = (selector: string, args: object = {}): Turn => ({
+  call: { tool: "mcp_call", args: { selector, args } },
+});
+const listServers: Turn = { call: { tool: "mcp_load", args: {} } };
 const direct = (server: string, args: object = {}): Turn => ({ call: { tool: `mcp__${server}__echo`, args } });
 const toolNames = (request: ModelRequest | undefined) => request?.tools.map(({ name }) => name) ?? [];
 
@@ -42,6 +46,8 @@ describe.each(HOSTS)("$name", (host) => {
     });
     expect([run.code, run.hung, wordsOfItsOwn(run.stderr)]).toEqual([0, false, []]);
     expect(toolNames(model.requests[0])).toEqual(expect.arrayContaining(["mcp__array__echo", "mcp__web__echo"]));
+    // Every tool is one of its own, so nothing more is needed but the way to sign in to a URL.
+    expect(toolNames(model.requests[0]).filter((name) => /^mcp(?!__)/.test(name))).toEqual(["mcp_auth"]);
     expect(toolRuns(run.events).map(({ isError }) => isError)).toEqual([false, false]);
     expect(stdio.launches()[0]?.env).toMatchObject({ K: "v" });
     expect(web.received()[0]?.headers).toMatchObject({ "x-key": "k" });
@@ -49,7 +55,7 @@ describe.each(HOSTS)("$name", (host) => {
 
   test("--mcp-config adds servers for this run, and with --strict-mcp-config they are all there is", async () => {
     for (const isStrict of [false, true]) {
-      await using model = await scriptedModel([callMcp({ action: "list_servers" }), { say: "ok" }]);
+      await using model = await scriptedModel([listServers, { say: "ok" }]);
       await using home = await temporaryHome({ model });
       const own = await fakeStdio(home);
       home.write({
@@ -83,13 +89,13 @@ describe("servers that other extensions register", () => {
   const [newest] = HOSTS;
 
   test("are connected with those of the files: at load, at the start of the session, and later; withdrawn ones are gone", async () => {
-    const list = () => callMcp({ action: "list_servers" });
+    const list = () => listServers;
     await using model = await scriptedModel([
-      callMcp({ action: "call", server: "at-load", tool: "echo" }),
+      callTool("at-load.echo", { a: "1" }),
       list(),
       { say: "ok" },
       list(),
-      callMcp({ action: "call", server: "later", tool: "echo" }),
+      callTool("later.echo", { a: "2" }),
       { say: "ok" },
       list(),
       { say: "ok" },
@@ -116,13 +122,13 @@ describe("servers that other extensions register", () => {
         ?.match(/^- \S+/gm)
         ?.map((line) => line.slice(2));
     await pi.prompt("go");
-    expect(toolResults(model.requests[1])[0]).toContain("MCP server `at-load` tool `echo`:");
+    expect(toolResults(model.requests[1])[0]).toBe('{"a":"1"}');
     expect(toolResults(model.requests[2])[1]).toContain("taken (stdio: mine)");
     expect(serversIn(model.requests[2], 1)).toEqual(["at-load", "at-start", "mine", "taken"]);
     await pi.send({ type: "prompt", message: "/more" });
     await pi.prompt("go");
     expect(serversIn(model.requests[4], -1)).toEqual(["at-load", "at-start", "later", "mine", "taken"]);
-    expect(toolResults(model.requests[5]).at(-1)).toContain("MCP server `later` tool `echo`:");
+    expect(toolResults(model.requests[5]).at(-1)).toBe('{"a":"2"}');
     await pi.send({ type: "prompt", message: "/less" });
     await pi.prompt("go");
     expect(serversIn(model.requests[7], -1)).toEqual(["at-load", "at-start", "mine", "taken"]);
@@ -135,11 +141,7 @@ describe("servers that other extensions register", () => {
 // What is decided before any host is asked is the same on all of them.
 describe.each(HOSTS.slice(0, 1))("$name", (host) => {
   test("[S2-49] their values are taken as they are, and what was handed over is inherited by no server", async () => {
-    await using model = await scriptedModel([
-      direct("editors"),
-      callMcp({ action: "call", server: "own", tool: "echo" }),
-      { say: "ok" },
-    ]);
+    await using model = await scriptedModel([direct("editors"), callTool("own.echo"), { say: "ok" }]);
     await using home = await temporaryHome({ model });
     const editors = await fakeStdio(home);
     const own = await fakeStdio(home);

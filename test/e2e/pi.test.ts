@@ -52,7 +52,7 @@ describe.each(HOSTS)("$name", (host) => {
     await using home = await temporaryHome({ model });
     const everything = await everythingOverHttp(home);
     try {
-      home.write({ mcp: { mcpServers: { web: { url: everything.url } } } });
+      home.write({ mcp: { mcpServers: { web: { url: everything.url, surface: "gateway" } } } });
       const run = await runPi(host, home, { mode: "print", prompt: "Say it", extension: EXTENSION });
       expect([run.code, run.hung, wordsOfItsOwn(run.stderr)]).toEqual([0, false, []]);
       expect(toolResults(model.requests[1])).toEqual(["MCP server `web` tool `echo`:\nEcho: héllo over http\n"]);
@@ -62,7 +62,7 @@ describe.each(HOSTS)("$name", (host) => {
     }
   });
 
-  test("a server whose surface is split is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
+  test("[S3-71] a server of an mcp.json is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
     await using model = await scriptedModel([
       { call: { tool: "mcp_load", args: { server: "fake" } } },
       { call: { tool: "mcp_call", args: { selector: "fake.echo", args: { a: 1 } } } },
@@ -71,7 +71,7 @@ describe.each(HOSTS)("$name", (host) => {
     ]);
     await using home = await temporaryHome({ model });
     const server = await fakeStdio(home);
-    const entry = { command: server.command, args: server.args, surface: "split" };
+    const entry = { command: server.command, args: server.args };
     home.write({ mcp: { mcpServers: { fake: entry } } });
     const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
     expect([run.code, wordsOfItsOwn(run.stderr)]).toEqual([0, []]);
@@ -278,13 +278,13 @@ describe.each(HOSTS.slice(0, 1))("$name", (host) => {
     expect(toolResults(model.requests[1])[0]).toContain("MCP server `good` tool `echo`:");
   });
 
-  test("[S3-47] directTools offers the named tools directly, and the others stay behind `mcp`", async () => {
+  test("[S3-47] directTools offers the named tools directly, and the others stay behind mcp_call", async () => {
     await using model = await scriptedModel([
       {
         call: [
           { tool: "mcp__fake__read_all", args: { path: "x" } },
-          { tool: "mcp", args: { action: "call", server: "fake", tool: "write" } },
-          { tool: "mcp", args: { action: "call", server: "fake", tool: "delete" } },
+          { tool: "mcp_call", args: { selector: "fake.write" } },
+          { tool: "mcp_call", args: { selector: "fake.delete" } },
         ],
       },
       { say: "ok" },
@@ -302,10 +302,15 @@ describe.each(HOSTS.slice(0, 1))("$name", (host) => {
     const run = await runPi(host, home, { mode: "json", prompt: "go", extension: EXTENSION });
     expect(run.code).toBe(0);
     const names = model.requests[0]?.tools.map(({ name }) => name) ?? [];
-    expect(names.filter((name) => name.startsWith("mcp"))).toEqual(["mcp", "mcp__fake__read", "mcp__fake__read_all"]);
+    expect(names.filter((name) => name.startsWith("mcp"))).toEqual([
+      "mcp_load",
+      "mcp_call",
+      "mcp__fake__read",
+      "mcp__fake__read_all",
+    ]);
     const [direct, gateway, excluded] = toolResults(model.requests[1]);
     expect(direct?.trim()).toBe("done");
-    expect(gateway).toContain("MCP server `fake` tool `write`:\ndone");
+    expect(gateway).toBe("done");
     expect(excluded).toContain("its tool `delete` is left out by the configuration");
     expect(server.params("tools/call").map((params) => params?.name)).toEqual(["read_all", "write"]);
   });

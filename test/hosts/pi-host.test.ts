@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { expect, test } from "vitest";
 import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
 import { mcpCommand } from "../../src/hosts/pi/command.ts";
@@ -31,7 +32,10 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
   const mcp = (args: object, signal?: AbortSignal) =>
     tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
-  return { pi, host: new PiHost(pi), ctx, tools, active, told, asked, mcp };
+  /** As the model calls a tool of a server of an mcp.json. */
+  const call = (selector: string) =>
+    tools.findLast(({ name }) => name === "mcp_call")?.execute("1", { selector }, undefined, undefined);
+  return { pi, host: new PiHost(pi), ctx, tools, active, told, asked, mcp, call };
 }
 
 /** An entry of an `mcpServers` object. */
@@ -70,6 +74,25 @@ test("completion offers no name from a file that is not allowed", async () => {
   });
 });
 
+test("files of results stay while the conversation goes on, after a reload or in a fork, and go with it otherwise", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home, { on: { "tools/call": { text: "x".repeat(400_000) } } });
+  home.write({ settings: { mcpServers: [server.entry("fake")] } });
+  const kept: string[] = [];
+  await withEnv(home.env(), async () => {
+    for (const reason of ["quit", "new", "resume", "reload", "fork"]) {
+      const { host, ctx, mcp } = hostIn(home);
+      host.begin(ctx);
+      const result = await mcp({ action: "call", server: "fake", tool: "echo" });
+      const [file = ""] = (result?.details as { files: string[] } | undefined)?.files ?? [];
+      expect(existsSync(file)).toBe(true);
+      await host.end(reason);
+      if (existsSync(file)) kept.push(reason);
+    }
+  });
+  expect(kept).toEqual(["reload", "fork"]);
+});
+
 test("what is allowed while a tool is at work joins at once and leaves that tool alone", async () => {
   await using home = await temporaryHome();
   const own = await fakeStdio(home, { on: { "tools/call": { silent: true } } });
@@ -103,7 +126,7 @@ test("the configuration is watched: a line says what has changed, new problems o
   const kept = await fakeStdio(home);
   const direct = await fakeStdio(home, { tools: [tool("one"), tool("two")] });
   await withEnv(home.env(), async () => {
-    const { host, ctx, told, active, mcp, tools } = hostIn(home);
+    const { host, ctx, told, active, call, tools } = hostIn(home);
     host.begin(ctx);
     const said = (count: number) => until(`notice ${count}`, () => told[count - 1]);
     const seen = (...names: string[]) =>
@@ -111,12 +134,12 @@ test("the configuration is watched: a line says what has changed, new problems o
     expect([...active]).toEqual([]);
     home.write({ mcp: { mcpServers: { kept: entryOf(kept) } } });
     expect(await said(1)).toBe("MCP configuration changed: added kept.");
-    expect([...active]).toEqual(["mcp"]);
-    expect((await mcp({ action: "call", server: "kept", tool: "echo" }))?.isError).toBe(false);
+    expect([...active]).toEqual(["mcp_load", "mcp_call"]);
+    expect((await call("kept.echo"))?.isError).toBe(false);
 
     home.write({ mcp: { mcpServers: { kept: entryOf(kept), direct: entryOf(direct, { exposure: "direct" }) } } });
     expect(await said(2)).toBe("MCP configuration changed: added direct.");
-    await seen("mcp", "mcp__direct__one", "mcp__direct__two");
+    await seen("mcp__direct__one", "mcp__direct__two", "mcp_call", "mcp_load");
 
     home.write({ mcp: '{"mcpServers": {' });
     expect(await said(3)).toMatch(
@@ -125,13 +148,13 @@ test("the configuration is watched: a line says what has changed, new problems o
     const fewer = { ...entryOf(kept), description: 5 };
     home.write({ mcp: { mcpServers: { kept: fewer, direct: entryOf(direct) } } });
     expect(await said(4)).toMatch(/^MCP configuration changed: replaced direct\.\n[^\n]*"description"[^\n]*$/);
-    await seen("mcp");
+    await seen("mcp_call", "mcp_load");
     const two = tools.find(({ name }) => name === "mcp__direct__two");
     expect((await two?.execute("1", {}, undefined, undefined))?.isError).toBe(false);
 
     home.write({ mcp: { mcpServers: { kept: fewer, direct: entryOf(direct, { exposure: "direct" }) } } });
     expect(await said(5)).toBe("MCP configuration changed: replaced direct.");
-    await seen("mcp", "mcp__direct__one", "mcp__direct__two");
+    await seen("mcp__direct__one", "mcp__direct__two", "mcp_call", "mcp_load");
 
     home.write({ mcp: { mcpServers: {} } });
     expect(await said(6)).toBe("MCP configuration changed: removed direct, kept.");
@@ -159,7 +182,7 @@ test("a prompt and /mcp take up a change without waiting for the watch", async (
     expect(told).toEqual(["MCP configuration changed: added one.", "one: not started, starts on first use"]);
     home.write({ settings: { mcpServers: [two.entry("two", { exposure: "direct" })] } });
     await host.awaitDirectTools();
-    expect([...active]).toEqual(["mcp", "mcp__two__echo"]);
+    expect([...active]).toEqual(["mcp_load", "mcp_call", "mcp", "mcp__two__echo"]);
     await host.end();
     expect(told).toHaveLength(3);
   });

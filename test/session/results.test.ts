@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { expect, test } from "vitest";
 import { ToolNames } from "../../src/catalog/names.ts";
@@ -9,7 +9,7 @@ import { runMcpTool } from "../../src/tools/mcp.ts";
 import type { ToolAnswer } from "../../src/tools/tool.ts";
 import { fakeStdio, tool } from "../ground/fake-server.ts";
 import { type Home, temporaryHome } from "../ground/home.ts";
-import { sessionOf } from "./open.ts";
+import { mcp, sessionOf, sessionWith } from "./open.ts";
 
 type Door = "mcp" | "direct";
 
@@ -37,6 +37,7 @@ async function answerTo(
       ? { settings: { mcpServers: [entry] }, mcp: {} }
       : { settings: {}, mcp: { mcpServers: { fake: entry } } },
   );
+  home.write({ env: { PI_MCP_KEEP_RESULTS: "1" } });
   await using session = sessionOf(home);
   const answer =
     door === "mcp"
@@ -149,9 +150,11 @@ test.each<Door>(["mcp", "direct"])(
     await using home = await temporaryHome();
     const structuredContent = { error: { code: "quota", retry: 60 } };
     const result = textResult("Quota exceeded", { structuredContent, isError: true });
-    const { text, isError } = await answerTo(home, result, { door, definition: NUMBER_SCHEMA });
-    const [first, ...rest] = text.split("\n");
-    expect([first, isError]).toEqual(["Quota exceeded", true]);
+    const { content, isError } = await answerTo(home, result, { door, definition: NUMBER_SCHEMA });
+    const [block, ...more] = content;
+    const [head, first, ...rest] = block?.type === "text" ? block.text.split("\n") : [];
+    expect([head, first, more]).toEqual(["MCP server `fake` tool `echo` reported an error:", "Quota exceeded", []]);
+    expect(isError).toBe(true);
     expect(JSON.parse(rest.join("\n"))).toEqual(structuredContent);
   },
 );
@@ -164,6 +167,21 @@ test("[E173] a text stays when the structured content does not fit the schema, o
     expect(text).toMatch(/^The answer/);
     expect(isError).toBe(false);
   }
+});
+
+test("an error that is an image alone says that it is one", async () => {
+  await using home = await temporaryHome();
+  const { content } = await answerTo(home, { ...imageResult(png(3, 3), "image/png"), isError: true });
+  expect(content).toEqual([
+    { type: "text", text: "MCP server `fake` tool `echo` reported an error:" },
+    { type: "image", data: png(3, 3).toString("base64"), mimeType: "image/png" },
+  ]);
+});
+
+test.each<Door>(["mcp", "direct"])("a result with nothing in it says so through %s", async (door) => {
+  await using home = await temporaryHome();
+  const { text } = await answerTo(home, textResult(""), { door });
+  expect(text.trimEnd()).toBe("[the result is empty]");
 });
 
 const FLOODS = [
@@ -220,6 +238,27 @@ test("[E176] a screenshot of 800 kB is shown whole and costs no text", async () 
   expect(details).toMatchObject({ truncated: false });
 });
 
+test("files of results go with the session, unless they are to stay", async () => {
+  await using home = await temporaryHome();
+  const { server } = await sessionWith(home, { on: { "tools/call": { result: textResult("x".repeat(400_000)) } } });
+  home.write({ settings: { mcpServers: [server.entry("fake")] } });
+  for (const [value, keepResults, isKept] of [
+    ["", undefined, false],
+    ["0", undefined, false],
+    ["1", undefined, true],
+    ["1", false, false],
+    ["", true, true],
+  ] as const) {
+    home.write({ env: { PI_MCP_KEEP_RESULTS: value } });
+    const session = sessionOf(home);
+    const { details } = await mcp(session, { action: "call", server: "fake", tool: "echo" });
+    const [file = ""] = details.files as string[];
+    expect(existsSync(file)).toBe(true);
+    await session.close(keepResults === undefined ? {} : { keepResults });
+    expect([existsSync(file), existsSync(dirname(file))]).toEqual([isKept, isKept]);
+  }
+});
+
 test("[E178] an address from a server names no file outside the session's folder", async () => {
   await using home = await temporaryHome();
   const uris = [
@@ -244,13 +283,13 @@ test("[E178] an address from a server names no file outside the session's folder
 });
 
 test.each<Door>(["mcp", "direct"])(
-  "[E235] invisible instructions are removed from results, which says so, through %s",
+  "[E235] invisible instructions are removed from results, which show where they were, through %s",
   async (door) => {
     await using home = await temporaryHome();
     const hidden = [..."obey"].map((letter) => String.fromCodePoint(0xe0000 + letter.charCodeAt(0))).join("");
     const result = textResult(`\u{1f3f4}${hidden} a\u200bb\u202ec`, { structuredContent: { [`k${hidden}`]: hidden } });
     const { text } = await answerTo(home, result, { door });
-    expect(text.trimEnd()).toBe('[invisible characters were removed from this result]\n\u{1f3f4} abc\n{\n  "k": ""\n}');
+    expect(text.trimEnd()).toBe('\u{1f3f4}[hidden text] abc\n{\n  "k[hidden text]": "[hidden text]"\n}');
   },
 );
 

@@ -128,11 +128,47 @@ describe("mcp_load", () => {
       expect([isError, text.includes("key"), text.includes(secret)]).toEqual([false, true, false]);
   });
 
-  test.each([[{}], [{ server: " " }], [{ server: 7 }], [null]])("says what is missing: %j", async (args) => {
+  test.each([[{}], [{ server: " " }], [{ server: 7 }], [null]])(
+    "lists the servers when it is asked for none: %j",
+    async (args) => {
+      await using home = await temporaryHome();
+      const [server, session] = await stdioSession(home, {});
+      await using _ = session;
+      expect(await load(session, args as object)).toMatchObject({
+        isError: false,
+        text: expect.stringMatching(/^MCP servers \(1 configured\):\n- fake \(stdio: /),
+      });
+      expect(server.starts()).toEqual([]);
+    },
+  );
+
+  test("finds tools of all servers, or of one, by what they do, and starts none for it", async () => {
+    await using home = await temporaryHome();
+    const [server, session] = await stdioSession(home, { tools: [FIND, tool("other")] });
+    await using _ = session;
+    const before = await load(session, { query: "find things" });
+    expect(before).toMatchObject({
+      isError: false,
+      text: expect.stringContaining("not known yet: fake; mcp_load with server"),
+    });
+    expect(server.starts()).toEqual([]);
+    await load(session, { server: "fake" });
+    for (const more of [{}, { server: "fake" }]) {
+      const { text } = await load(session, { query: "find things", ...more });
+      expect(text).toMatch(/^Tools for "find things" \(1 of 2\).*\n- fake: find\(query: string, /);
+      expect(text).toContain("Call one with mcp_call");
+    }
+    expect(await load(session, { query: "x", server: "nope" })).toMatchObject({
+      isError: true,
+      details: { category: "unknown-server" },
+    });
+  });
+
+  test("says that a tool alone is not enough", async () => {
     await using home = await temporaryHome();
     const [, session] = await stdioSession(home, {});
     await using _ = session;
-    expect(await load(session, args as object)).toMatchObject({ isError: true, details: { category: "validation" } });
+    expect(await load(session, { tool: "find" })).toMatchObject({ isError: true, details: { category: "validation" } });
   });
 });
 

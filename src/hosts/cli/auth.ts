@@ -1,9 +1,9 @@
 import { createInterface } from "node:readline";
+import { openBrowser } from "../../auth/browser.ts";
 import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { McpServerError, messageOf } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
-import { openBrowser } from "./browser.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";

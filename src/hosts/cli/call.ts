@@ -44,7 +44,8 @@ async function run({ terminal, values, options }: CommandInput, request: CallReq
     terminal.write(`${text}\n`);
     return result.isError ? EXIT.toolError : EXIT.ok;
   } finally {
-    await session.close();
+    // What was printed names them.
+    await session.close({ keepResults: true });
   }
 }
 

@@ -1,4 +1,6 @@
 import { parseArgs } from "node:util";
+import { escapeUnseen, visibleJson } from "../../content/json.ts";
+import { sanitizeProse, sanitizeText } from "../../content/sanitize.ts";
 import { describeError, McpServerError, messageOf } from "../../error.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
 import { CLIENT_INFO } from "../../version.ts";
@@ -20,7 +22,7 @@ async function main(argv: string[]): Promise<number> {
   const command = commandOf(argv);
   const end = argv.indexOf("--");
   const json = command?.options?.json === undefined && argv.slice(0, end === -1 ? undefined : end).includes("--json");
-  const terminal: Terminal = { json, write: (text) => process.stdout.write(text) };
+  const terminal: Terminal = { json, write: (text) => process.stdout.write(json ? fitJson(text) : sanitizeText(text)) };
   // A reader that has seen enough (`| head`) is no failure; a full disk is one.
   process.stdout.on("error", ({ code }: NodeJS.ErrnoException) => {
     if (code === "EPIPE") process.exit(EXIT.ok);
@@ -31,6 +33,11 @@ async function main(argv: string[]): Promise<number> {
   } catch (error) {
     return report(error, terminal);
   }
+}
+
+/** What commands write as JSON is a line, or several. */
+function fitJson(text: string): string {
+  return text.split("\n").map(escapeUnseen).join("\n");
 }
 
 async function run(argv: string[], command: Command | undefined, terminal: Terminal): Promise<number> {
@@ -96,9 +103,11 @@ function report(error: unknown, terminal: Terminal): number {
   const category = known?.category ?? (isUsage ? "usage" : "other");
   if (terminal.json) {
     const server = known && { server: known.server, ...(known.diagnostics && { diagnostics: known.diagnostics }) };
-    console.error(JSON.stringify({ error: { category, ...server, message: messageOf(error) } }));
+    console.error(visibleJson({ error: { category, ...server, message: messageOf(error) } }));
   } else {
-    console.error(`pi-mcp: ${describeError(error)}${error instanceof UsageError ? ". See `pi-mcp --help`." : ""}`);
+    console.error(
+      `pi-mcp: ${sanitizeProse(describeError(error))}${error instanceof UsageError ? ". See `pi-mcp --help`." : ""}`,
+    );
   }
   return isUsage ? EXIT.usage : EXIT_OF_CATEGORY[known?.category ?? "other"];
 }

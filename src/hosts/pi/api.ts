@@ -24,7 +24,6 @@ export interface PiCommandContext extends PiContext {
   };
   /** Whether the agent is not at work. */
   isIdle(): boolean;
-  waitForIdle(): Promise<void>;
 }
 
 export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
@@ -102,8 +101,9 @@ export interface PiApi {
   /** All of them: those not named are not seen. Names that are not known are ignored. */
   setActiveTools(names: string[]): void;
   on(event: "session_start", handler: (event: unknown, ctx: PiContext) => void): unknown;
-  on(event: "session_shutdown", handler: () => Promise<void>): unknown;
+  on(event: "session_shutdown", handler: (event: { reason: string }) => Promise<void>): unknown;
   on(event: "before_agent_start", handler: () => Promise<void>): unknown;
+  on(event: "agent_start" | "agent_end", handler: () => void): unknown;
   on(event: "tool_result", handler: (event: PiToolResultEvent) => { isError: true } | undefined): unknown;
 }
 

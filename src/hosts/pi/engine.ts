@@ -1,4 +1,5 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
+export { openBrowser } from "../../auth/browser.ts";
 export { describeUntrustedFile } from "../../config/consent.ts";
 export { allowProject } from "../../config/trust.ts";
 export { createSession } from "../../session/create-session.ts";

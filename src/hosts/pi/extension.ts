@@ -17,7 +17,7 @@ export default function piMcp(pi: PiApi): void {
     pi.registerCommand("mcp-auth", mcpAuthCommand(host));
     pi.on("session_start", (_event, ctx) => host.begin(ctx));
     pi.on("before_agent_start", () => host.awaitDirectTools());
-    pi.on("session_shutdown", () => host.end());
+    pi.on("session_shutdown", ({ reason }) => host.end(reason));
     pi.on("tool_result", (event) => host.markError(event));
     if (tellsMcpServers(pi)) pi.on("mcp_servers_change", () => host.takeRegistered());
   } catch (error) {

@@ -2,26 +2,24 @@ import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
+import { exposureOf, possibleExposures } from "../../config/exposure.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
 import { startsWithSession } from "../../config/lifecycle.ts";
 import { loadConfig } from "../../config/load.ts";
-import { maySignIn } from "../../config/may-sign-in.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
-import { isDirect, mayHaveDirect } from "../../config/tool-filter.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
 import type { ToolDefinition } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
-import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
-import { MCP_TOOL } from "../../tools/mcp-description.ts";
-import { MCP_CALL_TOOL, MCP_LOAD_TOOL } from "../../tools/split-description.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { PiOffers } from "./offers.ts";
 import { PiTools } from "./pi-tools.ts";
+import { askToSignIn } from "./sign-in.ts";
+import { declareSurfaceTools } from "./surface-tools.ts";
 import { tell } from "./tell.ts";
 
 export { tell };
@@ -30,13 +28,6 @@ export { tell };
 const WATCH_AFTER_MS = 1_000;
 
 type Engine = typeof import("./engine.ts");
-
-/** The tools that reach every server, and the surface that brings each along. */
-const SURFACE_TOOLS = [
-  { tool: MCP_TOOL, surface: "gateway", run: ({ runMcpTool }: Engine) => runMcpTool },
-  { tool: MCP_LOAD_TOOL, surface: "split", run: ({ runMcpLoad }: Engine) => runMcpLoad },
-  { tool: MCP_CALL_TOOL, surface: "split", run: ({ runMcpCall }: Engine) => runMcpCall },
-] as const;
 
 interface Running {
   config: LoadedConfig;
@@ -174,27 +165,11 @@ export class PiHost {
   /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
   #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
     const { servers } = running.config;
-    const surfaces = new Set(servers.map(({ policy }) => policy.surface));
-    for (const { tool, surface, run } of SURFACE_TOOLS) {
-      if (!surfaces.has(surface)) this.#tools.withdraw([tool.name]);
-      else if (!this.#tools.isOffered(tool.name)) {
-        this.#tools.offer(tool, async (call) => {
-          const [engine, session] = await this.engine();
-          return run(engine)(session, call);
-        });
-      }
-    }
-    if (!servers.some(maySignIn)) this.#tools.withdraw([MCP_AUTH_TOOL.name]);
-    else if (!this.#tools.isOffered(MCP_AUTH_TOOL.name)) {
-      this.#tools.offer(MCP_AUTH_TOOL, async (call) => {
-        const [{ runMcpAuthTool }, session] = await this.engine();
-        return runMcpAuthTool(session, call);
-      });
-    }
+    declareSurfaceTools(this.#tools, servers, { defersTools: false }, () => this.engine());
     this.#offers.declare(servers, running.cwd, { added, replaced, removed });
     const changed = new Set([...added, ...replaced]);
     const direct = servers
-      .filter((server) => changed.has(server.name) && mayHaveDirect(server))
+      .filter((server) => changed.has(server.name) && possibleExposures(server).has("direct"))
       .map(({ name }) => name);
     for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
     for (const { name, policy } of servers) {
@@ -229,14 +204,15 @@ export class PiHost {
     running.direct.delete(server);
   }
 
-  async end(): Promise<void> {
+  /** Files of results are removed, unless the conversation that names them goes on. */
+  async end(reason = "quit"): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     if (!running) return;
     clearTimeout(running.watchTimer);
     running.watch?.close();
     const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
-    await session?.close();
+    await session?.close(reason === "reload" || reason === "fork" ? { keepResults: true } : {});
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
@@ -286,6 +262,9 @@ export class PiHost {
     const session: McpSession = engine.createSession(running.config, surroundings, {
       toolsChanged: (server) => void this.#offerTools(running, server),
       offersChanged: (server) => this.#learn(running, session, server),
+      ...(running.hasUI && {
+        askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
+      }),
     });
     return [engine, session];
   }
@@ -307,11 +286,13 @@ export class PiHost {
     // The session may end, and the server change or go, while this waits.
     const isWanted = () =>
       this.#running === running &&
-      running.config.servers.some((server) => server.name === name && mayHaveDirect(server));
+      running.config.servers.some((server) => server.name === name && possibleExposures(server).has("direct"));
     try {
       const [engine, session] = await this.#ready(running);
       if (!isWanted()) return;
-      const tools = (await toolsOf(session, name)).filter((tool) => isDirect(session.config(name), tool.name));
+      const tools = (await toolsOf(session, name)).filter(
+        (tool) => exposureOf(session.config(name), tool.name) === "direct",
+      );
       if (!isWanted()) return;
       const direct = engine.directTools(session, name, tools, this.#toolNames);
       for (const { run, ...description } of direct) this.#tools.offer(description, run);

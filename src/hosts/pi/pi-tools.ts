@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Progress } from "../../protocol/types.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
 import type { PiApi, PiToolResult } from "./api.ts";
@@ -8,7 +9,8 @@ import type { PiApi, PiToolResult } from "./api.ts";
  */
 export class PiTools {
   readonly #pi: PiApi;
-  readonly #registered = new Set<string>();
+  /** What was registered last under each name. */
+  readonly #registered = new Map<string, ToolDescription>();
   readonly #withdrawn = new Set<string>();
 
   constructor(pi: PiApi) {
@@ -20,14 +22,14 @@ export class PiTools {
     return this.#registered.has(name);
   }
 
-  /** Whether a model sees it. */
-  isOffered(name: string): boolean {
-    return this.#registered.has(name) && !this.#withdrawn.has(name);
+  /** Whether a model sees it, as it is described here. */
+  offers(tool: ToolDescription): boolean {
+    return !this.#withdrawn.has(tool.name) && isDeepStrictEqual(this.#registered.get(tool.name), tool);
   }
 
   offer(tool: ToolDescription, run: (call: ToolCall) => Promise<ToolAnswer>): void {
     const { name, label, description, parameters, promptSnippet, promptGuidelines } = tool;
-    this.#registered.add(name);
+    this.#registered.set(name, tool);
     this.#pi.registerTool({
       name,
       label,
@@ -35,11 +37,11 @@ export class PiTools {
       parameters,
       ...(promptSnippet !== undefined && { promptSnippet }),
       ...(promptGuidelines && { promptGuidelines: [...promptGuidelines] }),
-      execute: async (_id, args, signal, onUpdate) => {
+      execute: async (id, args, signal, onUpdate) => {
         const onProgress = (progress: Progress) => {
           onUpdate?.({ content: [{ type: "text", text: progressText(progress) }], details: {} });
         };
-        return toPiResult(await run({ args, signal, onProgress }));
+        return toPiResult(await run({ args, id, signal, onProgress }));
       },
     });
     // Registering activates what pi has not known before, and nothing else.
@@ -47,7 +49,7 @@ export class PiTools {
   }
 
   withdraw(names: Iterable<string>): void {
-    const gone = new Set([...names].filter((name) => this.isOffered(name)));
+    const gone = new Set([...names].filter((name) => this.has(name) && !this.#withdrawn.has(name)));
     if (gone.size === 0) return;
     for (const name of gone) this.#withdrawn.add(name);
     this.#pi.setActiveTools(this.#pi.getActiveTools().filter((name) => !gone.has(name)));

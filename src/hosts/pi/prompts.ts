@@ -10,7 +10,7 @@ import {
   type PromptArguments,
   splitWords,
 } from "../../tools/prompt-arguments.ts";
-import type { PiApi, PiCommand, PiCommandContext, PiCompletion } from "./api.ts";
+import type { PiApi, PiCommand, PiCommandContext, PiCompletion, PiContent } from "./api.ts";
 import { completePrompt } from "./prompt-completion.ts";
 import { tell } from "./tell.ts";
 
@@ -20,6 +20,8 @@ type Engine = typeof import("./engine.ts");
 const MAX_COMMANDS = 200;
 const DESCRIPTION_CHARS = 120;
 const QUESTION_CHARS = 200;
+/** A message is on its way to the model within this time, or it was refused. */
+const RUN_START_LIMIT_MS = 10_000;
 /** Whoever types does not wait for a server. */
 const COMPLETION_LIMIT_MS = 3_000;
 
@@ -36,12 +38,16 @@ export class PiPrompts {
   readonly #engine: () => Promise<[Engine, McpSession]>;
   readonly #names = new ToolNames();
   readonly #targets = new Map<string, Target>();
+  /** Told of the beginning and the end of a run. */
+  #watcher: ((event: "agent_start" | "agent_end") => void) | undefined;
   /** The question for values that is under way: a letter later it is another one. */
   #asking: AbortController | undefined;
 
   constructor(pi: PiApi, engine: () => Promise<[Engine, McpSession]>) {
     this.#pi = pi;
     this.#engine = engine;
+    pi.on("agent_start", () => this.#watcher?.("agent_start"));
+    pi.on("agent_end", () => this.#watcher?.("agent_end"));
   }
 
   /** Makes a server's prompts commands, and those it has no more ones that say so. Tells whether any is new. */
@@ -96,10 +102,19 @@ export class PiPrompts {
   }
 
   /** A message of the person's own, behind what the agent is at. */
-  async #send(blocks: Parameters<PiApi["sendUserMessage"]>[0], ctx: PiCommandContext): Promise<void> {
+  async #send(blocks: PiContent[], ctx: PiCommandContext): Promise<void> {
+    const ended = ctx.hasUI ? undefined : this.#nextRun();
     this.#pi.sendUserMessage(blocks, ctx.isIdle() ? undefined : { deliverAs: "followUp" });
-    // A run without a person ends with its command, unless that waits for what it has started.
-    if (!ctx.hasUI) await ctx.waitForIdle();
+    // A run without a person is over with its command, unless that waits for what it has set off.
+    await ended;
+  }
+
+  /** Resolves with the end of the run that is about to begin; soon if none does, for which pi has said why. */
+  #nextRun(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, RUN_START_LIMIT_MS);
+      this.#watcher = (event) => (event === "agent_start" ? clearTimeout(timer) : resolve());
+    });
   }
 
   /** What a server proposes; it is started for it, since the person is about to use it, but not where it failed. */

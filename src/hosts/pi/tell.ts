@@ -1,3 +1,4 @@
+import { sanitizeText } from "../../content/sanitize.ts";
 import type { PiContext } from "./api.ts";
 
 /** Without a UI notices would vanish: there they go to stderr. */
@@ -6,6 +7,7 @@ export function tell(
   text: string,
   type: "info" | "warning" | "error",
 ): void {
-  if (hasUI) ctx.ui.notify(text, type);
-  else console.error(text);
+  const clean = sanitizeText(text);
+  if (hasUI) ctx.ui.notify(clean, type);
+  else console.error(clean);
 }

@@ -2,11 +2,11 @@ import { spawn, spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type FakeStdio, fakeStdio } from "../ground/fake-server.ts";
-import { type Home, temporaryHome } from "../ground/home.ts";
-import { isAlive, waitUntilGone } from "../ground/processes.ts";
-import { NODES, runCli, startCli } from "../ground/run-cli.ts";
-import { until } from "../ground/wait.ts";
+import { type FakeStdio, fakeStdio } from "../../ground/fake-server.ts";
+import { type Home, temporaryHome } from "../../ground/home.ts";
+import { isAlive, waitUntilGone } from "../../ground/processes.ts";
+import { NODES, runCli, startCli } from "../../ground/run-cli.ts";
+import { until } from "../../ground/wait.ts";
 
 const [{ node }] = NODES as [(typeof NODES)[0]];
 

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { chaos } from "../chaos/chaos.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { until } from "../ground/wait.ts";
+import { chaos } from "../../chaos/chaos.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { until } from "../../ground/wait.ts";
 
 // The long run of this, with what it leaves behind, is `npm run test:chaos`.
 test.each(["tern", "gull", "skua"])(

@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { displayServer } from "../../src/config/display.ts";
-import { type Home, temporaryHome } from "../ground/home.ts";
-import { type FakeNpx, fakeNpx } from "../ground/npx.ts";
-import { until } from "../ground/wait.ts";
-import { mcp, sessionOf } from "./open.ts";
+import { displayServer } from "../../../src/config/display.ts";
+import { type Home, temporaryHome } from "../../ground/home.ts";
+import { type FakeNpx, fakeNpx } from "../../ground/npx.ts";
+import { until } from "../../ground/wait.ts";
+import { mcp, sessionOf } from "../../session/open.ts";
 
 const call = { action: "call", server: "fake", tool: "echo" };
 const HOUR_MS = 60 * 60 * 1000;

@@ -2,12 +2,12 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
-import type { Home } from "../ground/home.ts";
-import { temporaryHome } from "../ground/home.ts";
-import type { Step } from "../ground/script.ts";
+import { fakeStdio, tool } from "../../ground/fake-server.ts";
+import type { Home } from "../../ground/home.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import type { Step } from "../../ground/script.ts";
 
-const CLIENT = fileURLToPath(new URL("./memory-client.ts", import.meta.url));
+const CLIENT = fileURLToPath(new URL("../../transport/memory-client.ts", import.meta.url));
 const MIB = 1024 * 1024;
 
 interface Measured {
