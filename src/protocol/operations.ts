@@ -79,7 +79,11 @@ export class Operations {
         return decodePromptResult(await this.#repeatably(options, get));
       },
       complete: async (ref, { others, ...argument }, options) => {
-        const params = { ref, argument, ...(others && { context: { arguments: others } }) };
+        const params = {
+          ref,
+          argument,
+          ...(others && Object.keys(others).length > 0 && { context: { arguments: others } }),
+        };
         return decodeCompletion(await this.#exchange.request("completion/complete", params, options));
       },
       listSkills: async (options) => {

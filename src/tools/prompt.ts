@@ -21,15 +21,14 @@ export async function fetchPrompt(
   options: CallOptions = {},
 ): Promise<Presentation> {
   const { messages, raw } = await session.getPrompt(server, prompt, args, options);
-  if (messages.length === 0) {
-    return { blocks: [], truncated: false, files: [] };
-  }
-  const result = { content: contentOf(messages), isError: false, raw };
+  if (messages.length === 0) return { blocks: [], truncated: false, files: [] };
+  const result = { content: promptContent(messages), isError: false, raw };
   const limit = session.config(server).policy.resultLimit;
   return presentResult(result, { tool: prompt, limit, spill: session.spill, showImages: true });
 }
 
-function contentOf(messages: readonly PromptMessage[]): readonly ContentBlock[] {
+/** The messages as what one message holds. */
+export function promptContent(messages: readonly PromptMessage[]): readonly ContentBlock[] {
   if (messages.every(({ role }) => role === "user")) return messages.flatMap(({ content }) => content);
   return messages.flatMap(({ role, content }) => [
     { type: "text", text: `${SPEAKERS[role] ?? role}:` } as const,

@@ -91,8 +91,8 @@ export class PiOffers {
     const areWanted = this.#withResources.size > 0;
     if (areWanted === this.#areToolsOffered) return;
     this.#areToolsOffered = areWanted;
-    if (!areWanted) return this.#tools.withdraw(RESOURCE_TOOLS.map(({ tool }) => tool.name));
-    for (const { tool, run } of RESOURCE_TOOLS) {
+    if (!areWanted) this.#tools.withdraw(RESOURCE_TOOLS.map(({ tool }) => tool.name));
+    for (const { tool, run } of areWanted ? RESOURCE_TOOLS : []) {
       this.#tools.offer(tool, async (call) => {
         const [engine, session] = await this.#engine();
         return run(engine)(session, call);
