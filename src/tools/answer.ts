@@ -7,6 +7,8 @@ import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
 import { ArgumentsError } from "./arguments.ts";
 import { adviseArguments, blamesArguments, type CallTarget, prepareArguments } from "./call-arguments.ts";
+import { offersResources } from "./offers-resources.ts";
+import { READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of one sentence on what was repaired. */
@@ -54,7 +56,9 @@ export async function callAndPresent(
     throw advice === undefined ? thrown : new RefusedCall(thrown, advice.text);
   });
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
-  const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });
+  const shown = await presentResult(result, { tool, limit, spill: session.spill, showImages });
+  const hasLinks = result.content.some(({ type }) => type === "resource_link") && offersResources(session, server);
+  const presented = hasLinks ? { ...shown, blocks: [...shown.blocks, howToRead(server)] } : shown;
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
   const advice = result.isError ? await advise() : undefined;
   if (advice === undefined || !(advice.areWrong || blamesArguments(textOf(presented.blocks)))) {
@@ -62,6 +66,11 @@ export async function callAndPresent(
   }
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice.text}` }];
   return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+}
+
+/** Links alone are addresses of nothing. */
+function howToRead(server: string): ModelBlock {
+  return { type: "text", text: `\n[${READ_RESOURCE_TOOL.name} with server "${server}" reads what a link names]` };
 }
 
 /**

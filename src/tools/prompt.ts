@@ -9,8 +9,6 @@ export interface PromptTarget {
   readonly args: PromptArguments;
 }
 
-const SPEAKERS: Readonly<Record<string, string>> = { user: "User", assistant: "Assistant" };
-
 /**
  * A prompt of a server as one message of a person: its texts and images, embedded resources as text, all within the server's
  * limit for results. Where the server has written a conversation, it says who speaks. Rejects with McpServerError.
@@ -27,11 +25,11 @@ export async function fetchPrompt(
   return presentResult(result, { tool: prompt, limit, spill: session.spill, showImages: true });
 }
 
-/** The messages as what one message holds. */
+/** The messages as what one message holds. There are two who speak; a server that names another speaks for itself. */
 export function promptContent(messages: readonly PromptMessage[]): readonly ContentBlock[] {
   if (messages.every(({ role }) => role === "user")) return messages.flatMap(({ content }) => content);
   return messages.flatMap(({ role, content }) => [
-    { type: "text", text: `${SPEAKERS[role] ?? role}:` } as const,
+    { type: "text", text: role === "user" ? "User:" : "Assistant:" } as const,
     ...content,
   ]);
 }

@@ -6,6 +6,7 @@ import type { ContentBlock, JsonObject, ResourceContents } from "../protocol/typ
 import type { McpSession } from "../session/session.ts";
 import { failureAnswer } from "./answer.ts";
 import { ArgumentsError, wordOf } from "./arguments.ts";
+import { offersResources } from "./offers-resources.ts";
 import { LIST_RESOURCES_TOOL, LIST_TEMPLATES_TOOL, READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
@@ -81,12 +82,6 @@ async function listAll(session: McpSession, kind: ListKind, call: ToolCall) {
   };
 }
 
-/** Whether a server is known to have resources a model may read. */
-export function offersResources(session: McpSession, server: string): boolean {
-  const known = session.knownOffers(server)?.offers.includes("resources") ?? false;
-  return known && !session.config(server).hidesResources;
-}
-
 async function entriesOf(session: McpSession, server: string, kind: ListKind, { signal }: ToolCall): Promise<Entry[]> {
   const options = signal ? { signal } : {};
   const entries =
@@ -150,8 +145,9 @@ export async function runReadResource(session: McpSession, call: ToolCall): Prom
   const details = { server, tool: READ_RESOURCE_TOOL.name, uri };
   try {
     if (server === "" || uri === "") throw new ArgumentsError("read_mcp_resource needs `server` and `uri`");
-    const { signal, onProgress } = call;
+    const { id, signal, onProgress } = call;
     const contents = await session.readResource(server, uri, {
+      ...(id !== undefined && { callId: id }),
       ...(signal && { signal }),
       ...(onProgress && { onProgress }),
     });
