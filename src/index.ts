@@ -32,7 +32,8 @@ export type {
   UnusedEntry,
 } from "./config/record.ts";
 export type { RegisteredServer } from "./config/registered.ts";
-export { allowProject, type Decision, listTrust, revoke, type TrustEntry } from "./config/trust.ts";
+export type { Decision } from "./config/trust.ts";
+export { allowProject, listTrust, revoke, type TrustEntry } from "./config/trust-decisions.ts";
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { PermissionAnswer, PermissionPort, PermissionRequest } from "./permission/port.ts";

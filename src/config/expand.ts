@@ -29,10 +29,12 @@ export function expandTarget(
   const unset = new Set<string>();
   /** A variable that is called like a secret is one wherever it ends up, also as a part of something longer. */
   const variables: ConfiguredSecret[] = [];
+  /** So is a part of a configured value, unless it is a place: `$HOME/bin`. */
+  const isPart = (value: string) => !/^(?:[\\/~]|[A-Za-z]:[\\/])/.test(value);
   /** What a command writes is a secret, whatever its variable is called: why else would it not stand there. */
   const written: ConfiguredSecret[] = [];
 
-  function expand(text: string): string {
+  function expand(text: string, isValue = false): string {
     if (policy.unsetVariable === "literal") return text;
     return replaceVariables(text, policy.variableForms, ({ name, written, isBare, fallback }) => {
       const value = env[name];
@@ -41,7 +43,8 @@ export function expandTarget(
         unset.add(name);
         return policy.unsetVariable === "empty" && !isBare ? "" : written;
       }
-      if (looksSecret(name)) variables.push({ value, isSecret: true });
+      const isSecret = looksSecret(name);
+      if (isSecret || (isValue && isPart(value))) variables.push({ value, isSecret });
       return value;
     });
   }
@@ -58,7 +61,7 @@ export function expandTarget(
     return mapValues(values, (value) => {
       const command = commandOf(value, policy.variableForms);
       if (command !== undefined) return outputOf(command);
-      return expand(policy.variableForms === "all" && value.startsWith("!!") ? value.slice(1) : value);
+      return expand(policy.variableForms === "all" && value.startsWith("!!") ? value.slice(1) : value, true);
     });
   }
 
@@ -87,7 +90,7 @@ export function expandTarget(
       ? {
           kind: "stdio",
           command: expandPath(target.command),
-          args: target.args.map(policy.variableForms === "all" ? expandPath : expand),
+          args: target.args.map((arg) => (policy.variableForms === "all" ? expandPath(arg) : expand(arg))),
           env: expandValues(target.env),
           ...(target.cwd !== undefined && { cwd: expandPath(target.cwd) }),
         }

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { MCP_JSON, removeHomes, SETTINGS, SETTINGS_TOML, testHome, USER_MCP_JSON } from "./config.fixture.ts";
 import { FileMemory } from "./file-memory.ts";
 import { loadConfig } from "./load.ts";
-import { allowProject, revoke } from "./trust.ts";
+import { allowProject, revoke } from "./trust-decisions.ts";
 
 afterEach(removeHomes);
 

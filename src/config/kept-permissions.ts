@@ -1,12 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import { isObject } from "../is-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import { permissionPath, type UserEnvironment } from "./paths.ts";
-import { formatProblem } from "./problems.ts";
 import type { ConfigProblem, KeptPermission, UseKind } from "./record.ts";
-import { changeRecord } from "./record-file.ts";
 
-const VERSION = 1;
+/** Of the record. */
+export const KEPT_VERSION = 1;
 const KINDS: readonly UseKind[] = ["tool", "resource", "prompt"];
 
 /** Reads what was allowed for good. Never throws; a record that cannot be used is reported and allows nothing. */
@@ -22,40 +20,7 @@ export function readKept(user: UserEnvironment, problems: ConfigProblem[]): read
   return [];
 }
 
-/** Keeps one more. Throws an Error with a sentence when the record cannot be used or written. */
-export function keepPermission(user: UserEnvironment, permission: KeptPermission): void {
-  change(user, (kept) => [...kept.filter((each) => !isDeepStrictEqual(each, permission)), permission]);
-}
-
-/** Forgets all that was allowed for good, or all of one server. Returns what that was; throws as `keepPermission` does. */
-export function forgetPermissions(user: UserEnvironment, server?: string): readonly KeptPermission[] {
-  let forgotten: readonly KeptPermission[] = [];
-  const isMeant = (each: KeptPermission) => server === undefined || each.server === server;
-  if (!usable(user).some(isMeant)) return [];
-  change(user, (kept) => {
-    forgotten = kept.filter(isMeant);
-    return kept.filter((each) => !isMeant(each));
-  });
-  return forgotten;
-}
-
-function change(user: UserEnvironment, edit: (kept: readonly KeptPermission[]) => readonly KeptPermission[]): void {
-  // Read before anything is written, too, so that a record that cannot be used stays alone.
-  usable(user);
-  changeRecord(permissionPath(user), "The record of what was allowed for good", () => ({
-    version: VERSION,
-    allowed: edit(usable(user)),
-  }));
-}
-
-function usable(user: UserEnvironment): readonly KeptPermission[] {
-  const problems: ConfigProblem[] = [];
-  const kept = readKept(user, problems);
-  if (problems[0] !== undefined) throw new Error(formatProblem(problems[0]));
-  return kept;
-}
-
-/** `undefined` for anything but what `change` writes. */
+/** `undefined` for anything but what `keep-permission` writes. */
 function keptIn(text: string): readonly KeptPermission[] | undefined {
   let value: unknown;
   try {
@@ -63,7 +28,7 @@ function keptIn(text: string): readonly KeptPermission[] | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || value.version !== VERSION || !Array.isArray(value.allowed)) return undefined;
+  if (!isObject(value) || value.version !== KEPT_VERSION || !Array.isArray(value.allowed)) return undefined;
   const items: readonly unknown[] = value.allowed;
   return items.every(isKept) ? items : undefined;
 }

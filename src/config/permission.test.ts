@@ -3,11 +3,11 @@ import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { type Home, temporaryHome } from "../../test/ground/home.ts";
 import { FileMemory } from "./file-memory.ts";
-import { forgetPermissions, keepPermission } from "./kept-permissions.ts";
+import { forgetPermissions, keepPermission } from "./keep-permission.ts";
 import { loadConfig } from "./load.ts";
 import { permissionPath } from "./paths.ts";
 import type { PermissionRule } from "./record.ts";
-import { allowProject } from "./trust.ts";
+import { allowProject } from "./trust-decisions.ts";
 
 const place = (home: Home, env = {}) => ({ env: home.env(env), home: home.home, cwd: home.cwd });
 const own = (home: Home, permission: unknown) => home.write({ files: { "agent/mcp.json": { permission } } });

@@ -12,7 +12,7 @@ export function quote(name: string): string {
   return `"${shown.length > 60 ? `${shown.slice(0, 60)}…` : shown}"`;
 }
 
-/** File and server names are other people's text: what a terminal would obey or hide becomes `?`. */
+/** File and server names are other people's text: what a terminal would obey or hide becomes `?`, but for the form of an emoji. */
 export function visible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, "?");
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]|(?![\ufe00-\ufe0f])\p{Default_Ignorable_Code_Point}/gu, "?");
 }

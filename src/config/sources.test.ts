@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { brief, MCP_JSON, removeHomes, SETTINGS, SETTINGS_TOML, type TestHome, testHome } from "./config.fixture.ts";
 import { type ConfigPlace, loadConfig } from "./load.ts";
 import type { LoadedConfig } from "./record.ts";
-import { allowProject } from "./trust.ts";
+import { allowProject } from "./trust-decisions.ts";
 
 afterEach(removeHomes);
 

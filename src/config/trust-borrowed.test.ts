@@ -7,7 +7,7 @@ import { describeUntrustedFile } from "./consent.ts";
 import { FileMemory } from "./file-memory.ts";
 import { loadConfig } from "./load.ts";
 import { agentDir, configPaths } from "./paths.ts";
-import { allowProject } from "./trust.ts";
+import { allowProject } from "./trust-decisions.ts";
 
 afterEach(removeHomes);
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { removeHomes, testHome } from "./config.fixture.ts";
 import { loadConfig } from "./load.ts";
-import { allowProject } from "./trust.ts";
+import { allowProject } from "./trust-decisions.ts";
 
 /** What each further reading of the project's file finds. */
 let contents: string[] = [];

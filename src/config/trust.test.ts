@@ -14,7 +14,8 @@ import { afterEach, describe, expect, it } from "vitest";
 import { brief, removeHomes, type TestHome, testHome } from "./config.fixture.ts";
 import { loadConfig } from "./load.ts";
 import type { LoadedConfig, UntrustedFile } from "./record.ts";
-import { allowProject, listTrust, readTrust, revoke } from "./trust.ts";
+import { readTrust } from "./trust.ts";
+import { allowProject, listTrust, revoke } from "./trust-decisions.ts";
 
 afterEach(removeHomes);
 

@@ -1,22 +1,10 @@
 import { realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
 import { isObject } from "../is-object.ts";
 import { readJsonFile } from "./json-file.ts";
 import { trustPath, type UserEnvironment } from "./paths.ts";
-import { formatProblem } from "./problems.ts";
-import type { ConfigProblem, UntrustedFile } from "./record.ts";
-import { changeRecord } from "./record-file.ts";
+import type { ConfigProblem } from "./record.ts";
 
 export type Decision = "allow" | "deny";
-
-/** What a person has said to one content of one file. */
-export interface TrustEntry {
-  /** Without symbolic links. */
-  readonly file: string;
-  /** Of the content, hexadecimal. */
-  readonly sha256: string;
-  readonly decision: Decision;
-}
 
 /** Decisions by file and by hash. A file may have several contents allowed: people change between branches. */
 export type TrustStore = ReadonlyMap<string, ReadonlyMap<string, Decision>>;
@@ -27,7 +15,8 @@ export interface TrustFile {
   readonly problem?: ConfigProblem;
 }
 
-const VERSION = 1;
+/** Of the record. */
+export const TRUST_VERSION = 1;
 
 /** Reads what was decided. Never throws; one thing that is not as it was written makes all of it worth nothing. */
 export function readTrust(user: UserEnvironment): TrustFile {
@@ -38,49 +27,6 @@ export function readTrust(user: UserEnvironment): TrustFile {
   if (document === undefined) return { store: new Map() };
   const store = storeOf(document.text);
   return store ? { store } : unusable({ file, line: 1, column: 1, severity: "error", message: "It has another form." });
-}
-
-/**
- * Records that a person has seen this content and what they said. The content is that of `UntrustedFile`, so a file that
- * was replaced meanwhile is not what was allowed. Throws an Error with a sentence when the record cannot be used or
- * written; a record that cannot be used is left as it is.
- */
-export function allowProject(
-  user: UserEnvironment,
-  { realPath, sha256 }: Pick<UntrustedFile, "realPath" | "sha256">,
-  decision: Decision = "allow",
-): void {
-  change(user, (store) => {
-    // Set anew, so that the latest stands last.
-    const earlier = [...(store.get(realPath) ?? [])].filter(([hash]) => hash !== sha256);
-    store.set(realPath, new Map([...earlier, [sha256, decision] as const].slice(-MAX_CONTENTS)));
-  });
-}
-
-/** Contents of one file that are remembered, the latest ones. */
-const MAX_CONTENTS = 50;
-
-/**
- * Forgets what was decided about a file, whatever its content, or about all files. A path may be given as the project
- * has it, also of a file that is gone. Returns the files that were forgotten; throws as `allowProject` does.
- */
-export function revoke(user: UserEnvironment, file?: string): string[] {
-  const wanted =
-    file === undefined ? undefined : new Set([file, realPathOf(file), join(realPathOf(dirname(file)), basename(file))]);
-  const forgotten = [...usable(user).keys()].filter((known) => wanted?.has(known) ?? true);
-  if (forgotten.length > 0) {
-    change(user, (store) => {
-      for (const known of forgotten) store.delete(known);
-    });
-  }
-  return forgotten;
-}
-
-/** All decisions, in the order of their files. Throws as `allowProject` does. */
-export function listTrust(user: UserEnvironment): TrustEntry[] {
-  return [...usable(user)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([file, contents]) => [...contents].map(([sha256, decision]) => ({ file, sha256, decision })));
 }
 
 /** The path without symbolic links, as far as it exists. */
@@ -97,13 +43,7 @@ function unusable({ message, ...position }: ConfigProblem): TrustFile {
   return { store: new Map(), problem: { ...position, message: `${what} (${message})` } };
 }
 
-function usable(user: UserEnvironment): TrustStore {
-  const { store, problem } = readTrust(user);
-  if (problem !== undefined) throw new Error(formatProblem(problem));
-  return store;
-}
-
-/** `undefined` for anything but what `change` writes. */
+/** `undefined` for anything but what `trust-decisions` writes. */
 function storeOf(text: string): TrustStore | undefined {
   let value: unknown;
   try {
@@ -111,7 +51,7 @@ function storeOf(text: string): TrustStore | undefined {
   } catch {
     return undefined;
   }
-  if (!isObject(value) || value.version !== VERSION || !isObject(value.files)) return undefined;
+  if (!isObject(value) || value.version !== TRUST_VERSION || !isObject(value.files)) return undefined;
   const store = new Map<string, ReadonlyMap<string, Decision>>();
   for (const [file, contents] of Object.entries(value.files)) {
     if (!isObject(contents)) return undefined;
@@ -124,16 +64,4 @@ function storeOf(text: string): TrustStore | undefined {
 
 function isDecision(entry: [string, unknown]): entry is [string, Decision] {
   return /^[0-9a-f]{64}$/.test(entry[0]) && (entry[1] === "allow" || entry[1] === "deny");
-}
-
-/** Of two who decide at once the second waits: a no that is lost would be worse than a moment's wait. */
-function change(user: UserEnvironment, edit: (store: Map<string, ReadonlyMap<string, Decision>>) => void): void {
-  // Read before anything is written, too, so that a record that cannot be used stays alone.
-  usable(user);
-  changeRecord(trustPath(user), "The record of allowed project files", () => {
-    const store = new Map(usable(user));
-    edit(store);
-    const files = Object.fromEntries([...store].map(([path, contents]) => [path, Object.fromEntries(contents)]));
-    return { version: VERSION, files };
-  });
 }

@@ -7,7 +7,7 @@ import { MCP_JSON, removeHomes, SETTINGS, testHome, USER_MCP_JSON } from "./conf
 import { editConfig } from "./edit.ts";
 import { FileMemory } from "./file-memory.ts";
 import { loadConfig } from "./load.ts";
-import { allowProject } from "./trust.ts";
+import { allowProject } from "./trust-decisions.ts";
 import { type ConfigWatch, type WatchOptions, watchConfig } from "./watch.ts";
 
 const open: ConfigWatch[] = [];

@@ -48,6 +48,37 @@ describe("configured values", () => {
     }
   });
 
+  it("are found in base64, also of a text around them, and however often they were put into JSON or an address", () => {
+    const value = 'pä"s\\w/rd €';
+    const redactor = values({ PASSWORD: value });
+    const json = JSON.stringify({ v: value });
+    const forms = [
+      JSON.stringify(JSON.stringify(JSON.stringify(json))),
+      encodeURIComponent(encodeURIComponent(value)),
+      encodeURIComponent(json).toLowerCase(),
+      new URLSearchParams({ q: value }).toString(),
+    ];
+    for (const text of forms) expect(redactor.text(text), text).not.toMatch(/w(?:\/|%2f|%252f)rd/i);
+    for (const around of ["", "a", "ab"]) {
+      for (const text of [value, json, encodeURIComponent(json), ...forms.slice(3)]) {
+        for (const kind of ["base64", "base64url"] as const) {
+          const encoded = Buffer.from(`${around}${text}`).toString(kind);
+          const left = Buffer.from(redactor.text(encoded).replace("[REDACTED]", ""), "base64").toString();
+          expect(redactor.text(encoded)).toContain("[REDACTED]");
+          expect(left).not.toContain("rd");
+        }
+      }
+    }
+    expect(values({ PASSWORD: "abc" }).text("YWJj")).toBe("YWJj");
+  });
+
+  it("are found in linear time in what is nothing but escapes", () => {
+    const redactor = values({ A: '\\"\\"x', B: '%%%"y', C: " / z" });
+    for (const piece of ["\\", '\\"', "%25", "%", "%5c", "+", "/", '"']) {
+      expect(redactor.text(piece.repeat(1024 * 1024)).length).toBeGreaterThan(0);
+    }
+  }, 60_000);
+
   it("are found without the white space around them and as they look when sanitised", () => {
     expect(values({ KEY: "abcdef\n" }).text("got abcdef.")).toBe("got [REDACTED].");
     expect(values({ KEY: "abc\x01def" }).text("got abcdef.")).toBe("got [REDACTED].");

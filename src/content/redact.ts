@@ -1,6 +1,6 @@
 import type { ConfiguredSecret } from "../config/record.ts";
+import { createValueSearch, type ValueSearch } from "./find-values.ts";
 import { isSecretName, REDACTED, redactPatterns } from "./redact-patterns.ts";
-import { sanitizeText } from "./sanitize.ts";
 
 /** Removes secrets from what a model, a person or a log is to see. Always before the text is cut. */
 export interface Redactor {
@@ -13,19 +13,16 @@ export interface Redactor {
 /** Values this long are removed from texts; shorter ones only if their name says that they are secret. */
 const MIN_VALUE_CHARS = 4;
 
-/** UTF-8 bytes: of a shorter value base64 leaves too few characters to be told from others. */
-const MIN_BASE64_BYTES = 6;
-
 /** No honest value is nested deeper, and a deeper one would exhaust the stack. */
 const MAX_DEPTH = 1000;
 
 /**
  * A redactor for the values that are configured for a server (S1-15, S1-63); in the mode `patterns` it also removes
- * what merely looks like a secret (S1-17). A value is found as it is, without the white space around it, sanitised, in the
- * forms it takes inside JSON, addresses and forms, and in the base64 of any of these, also of a text around it.
+ * what merely looks like a secret (S1-17).
  */
 export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patterns" | "values"): Redactor {
-  const needles = needlesOf(secrets);
+  const values = secrets.flatMap(({ value, isSecret }) => (isSecret || value.length >= MIN_VALUE_CHARS ? value : []));
+  const search = createValueSearch(values);
   // Most numbers that equal a configured value are a port or a limit, and a mark in their place would spoil them: only
   // long secrets are looked for.
   const numbers = new Set(
@@ -33,7 +30,7 @@ export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patt
   );
 
   function redact(text: string): string {
-    const redacted = redactValues(text, needles);
+    const redacted = redactValues(text, search);
     return mode === "patterns" ? redactPatterns(redacted) : redacted;
   }
 
@@ -64,72 +61,16 @@ export function createRedactor(secrets: readonly ConfiguredSecret[], mode: "patt
   return { text: redact, json: (value) => copy(value, 0) as typeof value };
 }
 
-/** Everything to look for, the longest first. */
-function needlesOf(secrets: readonly ConfiguredSecret[]): string[] {
-  const needles = new Set<string>();
-  for (const { value, isSecret } of secrets) {
-    const minimum = isSecret ? 1 : MIN_VALUE_CHARS;
-    for (const form of formsOf(value)) if (form.length >= minimum) needles.add(form);
-  }
-  return [...needles].sort((a, b) => b.length - a.length);
-}
-
-function formsOf(value: string): string[] {
-  const forms = new Set([value, value.trim(), sanitizeText(value)]);
-  for (const plain of [...forms]) {
-    const json = JSON.stringify(plain).slice(1, -1);
-    forms.add(json);
-    // A JSON text inside a JSON text.
-    forms.add(JSON.stringify(json).slice(1, -1));
-    // Other writers escape the slash, or everything that is not ASCII.
-    forms.add(json.replaceAll("/", "\\/"));
-    const ascii = json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
-    forms.add(ascii);
-    forms.add(ascii.replace(/\\u[0-9a-f]{4}/g, (unit) => `\\u${unit.slice(2).toUpperCase()}`));
-    for (const encoded of inAddresses(plain)) {
-      forms.add(encoded);
-      forms.add(encoded.replace(/%[0-9A-F]{2}/g, (octet) => octet.toLowerCase()));
-    }
-  }
-  return [...forms, ...[...forms].flatMap(inBase64)];
-}
-
-/** As a part of an address, and as a value of a form, which differ in blanks and a few signs. */
-function inAddresses(text: string): string[] {
-  try {
-    return [encodeURIComponent(text), new URLSearchParams([["", text]]).toString().slice(1)];
-  } catch {
-    // Half of a surrogate pair: no address can hold it.
-    return [];
-  }
-}
-
-/**
- * What of its base64 is the same wherever it stands in an encoded text: three bytes become four characters, so there are
- * three ways to begin, and the first and last characters may be shared with what is around it.
- */
-function inBase64(text: string): string[] {
-  const bytes = Buffer.from(text, "utf8");
-  if (bytes.length < MIN_BASE64_BYTES) return [];
-  return [0, 1, 2].flatMap((before) => {
-    const all = Buffer.concat([Buffer.alloc(before), bytes]);
-    const [start, end] = [Math.ceil((before * 8) / 6), Math.floor((all.length * 8) / 6)];
-    return [all.toString("base64").slice(start, end), all.toString("base64url").slice(start, end)];
-  });
-}
-
 /**
  * Finds all values in the text as it is and only then replaces, so that values which overlap or contain each other are
  * covered to the last character, and no value is found inside a mark.
  */
-function redactValues(text: string, needles: readonly string[]): string {
+function redactValues(text: string, search: ValueSearch): string {
   let covered: Uint8Array | undefined;
-  for (const needle of needles) {
-    for (let at = text.indexOf(needle); at !== -1; at = text.indexOf(needle, at + needle.length)) {
-      covered ??= new Uint8Array(text.length);
-      covered.fill(1, at, at + needle.length);
-    }
-  }
+  search(text, (start, end) => {
+    covered ??= new Uint8Array(text.length);
+    covered.fill(1, start, end);
+  });
   if (covered === undefined) return text;
   for (let at = text.indexOf(REDACTED); at !== -1; at = text.indexOf(REDACTED, at + REDACTED.length)) {
     covered.fill(0, at, at + REDACTED.length);

@@ -18,6 +18,8 @@ export type Spilled = { readonly path: string } | { readonly reason: string };
 export interface SpillStore {
   /** Never rejects. */
   save(file: SpillFile): Promise<Spilled>;
+  /** Removes the files there are and goes on with none. Never rejects. */
+  clear(): Promise<void>;
   /** Removes all files, unless they are to stay; afterwards nothing is kept. Never rejects. */
   end(files: "remove" | "keep"): Promise<void>;
 }
@@ -105,14 +107,21 @@ export function createSpillStore({ parent, maxBytes = MAX_BYTES, maxFiles = MAX_
     }
   };
 
-  const end = async (what: "remove" | "keep"): Promise<void> => {
-    hasEnded = true;
+  const clear = async (): Promise<void> => {
     await Promise.all(pending);
-    if (what === "keep") return;
+    folder = undefined;
+    files = 0;
+    bytes = 0;
     await Promise.allSettled(folders.splice(0).map((made) => rm(made, { recursive: true, force: true })));
   };
 
-  return { save, end };
+  const end = async (what: "remove" | "keep"): Promise<void> => {
+    hasEnded = true;
+    await Promise.all(pending);
+    if (what === "remove") await clear();
+  };
+
+  return { save, clear, end };
 }
 
 /** The random name and the mode (0700) that come with `mkdtemp` keep others out, also where all may write. */

@@ -3,7 +3,7 @@ import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
-import { keepPermission } from "../config/kept-permissions.ts";
+import { keepPermission } from "../config/keep-permission.ts";
 import { catalogueDir, personOf } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
@@ -62,12 +62,14 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     }
   };
 
-  const permit = createPermit({
-    settings: () => servers.config.permission,
-    port: port.permission,
-    keep: (permission) => keepPermission(person, permission),
-    notice: (server, text) => port.notice?.(server, text),
-  });
+  const makePermit = () =>
+    createPermit({
+      settings: () => servers.config.permission,
+      port: port.permission,
+      keep: (permission) => keepPermission(person, permission),
+      notice: (server, text) => port.notice?.(server, text),
+    });
+  let permit = makePermit();
 
   /**
    * A request that uses something of a server (a tool that is called, a resource that is read, a prompt that is fetched), once that is allowed. Another server in its place is another question. To list what there is, or to complete a word of it,
@@ -84,6 +86,11 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const close = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
     await servers.close();
     await spill.end(keepResults ? "keep" : "remove");
+  };
+
+  const beginConversation = async ({ keepResults = keepsResults(surroundings.env) } = {}): Promise<void> => {
+    permit = makePermit();
+    if (!keepResults) await spill.clear();
   };
 
   return {
@@ -134,6 +141,7 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       return statusOf(find(name));
     },
     update: (next) => servers.update(next),
+    beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),
   };

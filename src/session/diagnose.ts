@@ -2,6 +2,7 @@ import { describePlaces, displayServer, displayTarget, LAYER_NAMES } from "../co
 import { formatProblem } from "../config/problems.ts";
 import type { ServerConfig, UntrustedFile, UntrustedServer, UnusedEntry } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
+import { formatDuration } from "../content/duration.ts";
 import { McpServerError, messageOf, withHeading } from "../error.ts";
 import type { Surroundings } from "../server/open-transport.ts";
 import type { CountedList } from "../server/server.ts";
@@ -211,10 +212,7 @@ function diagnoseUntrusted({ state }: UntrustedFile, { name, source }: Untrusted
 
 function stopwatch(): () => string {
   const since = performance.now();
-  return () => {
-    const ms = performance.now() - since;
-    return ms < 1_000 ? `${Math.ceil(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
-  };
+  return () => formatDuration(performance.now() - since);
 }
 
 /** Lets so many run at a time, the others in their order as soon as one is done. */

@@ -145,6 +145,11 @@ export interface McpSession {
    */
   update(config: LoadedConfig): Promise<ConfigChanges>;
   /**
+   * Another conversation begins with the same servers: what was allowed for the former one counts no more, and files of its results
+   * are removed, unless they are to stay, as with `close`. Never rejects.
+   */
+  beginConversation(options?: { readonly keepResults?: boolean }): Promise<void>;
+  /**
    * Ends every process and connection, in parallel and bounded, and removes the files of results, unless they are to stay:
    * here, or by `PI_MCP_KEEP_RESULTS` in the environment. Never rejects; may be called twice.
    */

@@ -15,6 +15,8 @@ import type { ToolAnswer, ToolCall } from "./tool.ts";
 const REPAIR_CHARS = 200;
 
 export interface PresentedResult extends Presentation {
+  /** As the server sent it, without configured secrets. */
+  readonly raw: JsonObject;
   readonly isError: boolean;
   /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
   readonly notes: JsonObject;
@@ -62,10 +64,10 @@ export async function callAndPresent(
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
   const advice = result.isError ? await advise() : undefined;
   if (advice === undefined || !(advice.areWrong || blamesArguments(textOf(presented.blocks)))) {
-    return { ...presented, isError: result.isError, notes: repaired };
+    return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
   }
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice.text}` }];
-  return { ...presented, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
 }
 
 /** Links alone are addresses of nothing. */

@@ -7,7 +7,7 @@ export const MCP_AUTH_TOOL: ToolDescription = {
   name: "mcp_auth",
   label: "MCP sign-in",
   description:
-    "Sign the user in to an MCP server that says it requires authentication. Actions: start (gives an address for the user to open); complete (needs code: the address the browser ended at, or the code); status.",
+    "Sign the user in to an MCP server that says it requires authentication. Actions: start (gives an address for the user to open), complete (needs code), status.",
   parameters: {
     type: "object",
     properties: {

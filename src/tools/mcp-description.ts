@@ -33,6 +33,8 @@ export const MCP_TOOL: ToolDescription = {
     },
     required: ["action"],
   },
+  // It counts as one that writes [S1-34]: what a server's tool changes is not known.
+  annotations: { readOnlyHint: false, openWorldHint: true },
   promptSnippet: "Find and call tools of MCP servers",
   promptGuidelines: [
     "mcp: find a tool with search, or with list_servers and list_tools; then call it.",

@@ -7,6 +7,7 @@ import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeWhole, searchTools } from "./find.ts";
 import { MCP_ACTIONS } from "./mcp-description.ts";
 import { listServers } from "./server-list.ts";
+import { readTarget } from "./target.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of a tool's description in the listing [S1-30]. */
@@ -22,10 +23,13 @@ const HINTS = {
 export async function runMcpTool(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const args = (typeof call.args === "object" && call.args !== null ? call.args : {}) as Record<string, unknown>;
   const action = wordOf(args.action);
-  const server = wordOf(args.server);
-  const tool = wordOf(args.tool);
+  let server = wordOf(args.server);
+  let tool = wordOf(args.tool);
   const options = call.signal ? { signal: call.signal } : {};
   try {
+    if (action === "describe" || action === "call") {
+      ({ server, tool } = await readTarget(session, { server, tool }, call.signal));
+    }
     switch (action) {
       case "search":
         return answer(searchTools(session, args, HINTS), { action, server });

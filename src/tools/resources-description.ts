@@ -17,6 +17,7 @@ export const LIST_RESOURCES_TOOL: ToolDescription = {
   label: "MCP resources",
   description: "List resources of MCP servers: files, schemas and other data they offer to be read.",
   parameters: LIST_PARAMETERS,
+  annotations: { readOnlyHint: true },
 };
 
 export const LIST_TEMPLATES_TOOL: ToolDescription = {
@@ -24,6 +25,7 @@ export const LIST_TEMPLATES_TOOL: ToolDescription = {
   label: "MCP resource templates",
   description: "List templates of resource URIs of MCP servers (RFC 6570). Filled in, they can be read.",
   parameters: LIST_PARAMETERS,
+  annotations: { readOnlyHint: true },
 };
 
 export const READ_RESOURCE_TOOL: ToolDescription = {
@@ -38,4 +40,5 @@ export const READ_RESOURCE_TOOL: ToolDescription = {
     },
     required: ["server", "uri"],
   },
+  annotations: { readOnlyHint: true },
 };

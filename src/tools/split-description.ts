@@ -19,7 +19,7 @@ export function mcpLoadTool(servers: readonly string[]): ToolDescription {
     name: "mcp_load",
     label: "MCP load",
     description: [
-      "Show the tools of an MCP server with their parameters, before the first mcp_call to it (server), or find tools of all servers by what they do (query).",
+      "Show an MCP server's tools with their parameters, before the first mcp_call to it, or find tools of all servers (query).",
       ...(names.length === 0 ? [] : [`Servers: ${listSome(names, NAMED)}.`]),
       ...(names.length > NAMED ? ["Without arguments it lists all."] : []),
     ].join(" "),
@@ -27,10 +27,11 @@ export function mcpLoadTool(servers: readonly string[]): ToolDescription {
       type: "object",
       properties: {
         server: { type: "string", description: "Name of the server" },
-        tool: { type: "string", description: "Name of one tool of it, to see it in full" },
+        tool: { type: "string", description: "One tool of it, to see it in full" },
         query: { type: "string", description: "What the tool should do" },
       },
     },
+    annotations: { readOnlyHint: true, openWorldHint: true },
     promptSnippet: "Find and show tools of MCP servers",
   };
 }
@@ -44,8 +45,8 @@ export const MCP_CALL_TOOL: ToolDescription = {
     type: "object",
     properties: {
       selector: { type: "string", description: "server.tool, such as github.list_issues" },
-      server: { type: "string", description: "Name of the server, where there is no selector" },
-      tool: { type: "string", description: "Name of the tool, where there is no selector" },
+      server: { type: "string", description: "Instead of selector" },
+      tool: { type: "string", description: "Instead of selector" },
       args: {
         anyOf: [
           {
@@ -59,6 +60,7 @@ export const MCP_CALL_TOOL: ToolDescription = {
       timeout: { type: "number", description: `Limit in seconds, 1 to ${MAX_CALL_SECONDS}` },
     },
   },
+  annotations: { readOnlyHint: false, openWorldHint: true },
   promptSnippet: "Call a tool of an MCP server",
   promptGuidelines: [
     "mcp_call: servers may change things outside this project; review the arguments before you call a tool.",

@@ -4,6 +4,7 @@ import { ArgumentsError, parseArguments, wordOf } from "./arguments.ts";
 import { describeWhole, searchTools } from "./find.ts";
 import { listServers } from "./server-list.ts";
 import { MAX_CALL_SECONDS } from "./split-description.ts";
+import { readTarget, type ToolTarget } from "./target.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 import { toolPage } from "./tool-page.ts";
 
@@ -45,15 +46,17 @@ export async function runMcpLoad(session: McpSession, call: ToolCall): Promise<T
 
 /** Runs `mcp_call`. Never rejects: a failure is an answer with `isError` and a category [S3-64]. */
 export async function runMcpCall(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
-  const { server, tool } = selectorOf(session, call.args);
-  const details = { server, tool };
+  const { args, timeout, selector } = fieldsOf(call.args);
+  const written = wordOf(selector) === "" ? wordsOf(call.args) : { server: "", tool: wordOf(selector) };
+  let details: ToolTarget = written;
   try {
+    details = await readTarget(session, written, call.signal);
+    const { server, tool } = details;
     if (server === "" || tool === "") {
       throw new ArgumentsError(
         "mcp_call needs `selector` as server.tool (such as github.list_issues), or `server` and `tool`",
       );
     }
-    const { args, timeout } = fieldsOf(call.args);
     const target = { server, tool, args: parseArguments(args, "mcp_call `args`") };
     const timeoutMs = timeoutOf(timeout);
     const result = await callAndPresent(session, target, call, true, timeoutMs);
@@ -64,7 +67,7 @@ export async function runMcpCall(session: McpSession, call: ToolCall): Promise<T
       details: { ...details, isError, truncated, files, ...notes },
     };
   } catch (thrown) {
-    return failureAnswer(thrown, details);
+    return failureAnswer(thrown, { ...details });
   }
 }
 
@@ -79,16 +82,6 @@ function fieldsOf(args: unknown): Record<string, unknown> {
 function wordsOf(args: unknown): { server: string; tool: string } {
   const { server, tool } = fieldsOf(args);
   return { server: wordOf(server), tool: wordOf(tool) };
-}
-
-/** A server's name may hold dots itself: the longest one that is configured counts, else what is before the first dot. */
-function selectorOf(session: McpSession, args: unknown): { server: string; tool: string } {
-  const selector = wordOf(fieldsOf(args).selector);
-  if (selector === "") return wordsOf(args);
-  const names = session.servers.map(({ name }) => name).filter((name) => selector.startsWith(`${name}.`));
-  const longest = names.sort((a, b) => b.length - a.length)[0];
-  const at = longest === undefined ? selector.indexOf(".") : longest.length;
-  return at < 0 ? { server: "", tool: "" } : { server: selector.slice(0, at), tool: selector.slice(at + 1) };
 }
 
 /** Milliseconds; a limit that is none is as if it were not given. */

@@ -29,6 +29,7 @@ async function inPi<T>(
       active.add(tool.name);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) active.add(name);
@@ -124,16 +125,16 @@ test("where nobody can sign in, there is neither the tool nor a sign-in", async 
 
 test("with autoAuth pi asks by itself where it has an interface, and nowhere else", async () => {
   const here = await place({ entry: { autoAuth: true } });
-  const call = { action: "call", server: "s", tool: "echo", args: { text: "pi" } };
+  const call = { server: "s", tool: "echo", args: { text: "pi" } };
   await inPi(
     here.home.env(),
     here.home.cwd,
-    async ({ run }) => expect(await run("mcp", call)).toMatchObject({ isError: true }),
+    async ({ run }) => expect(await run("mcp_call", call)).toMatchObject({ isError: true }),
     false,
   );
   expect(here.authorization.requests).toEqual([]);
   await inPi(here.home.env(), here.home.cwd, async ({ run, told }) => {
-    const called = run("mcp", call);
+    const called = run("mcp_call", call);
     await browse(await until("the address", () => told.map(urlIn).find((url) => url !== "")));
     expect(await called).toMatchObject({ isError: false, text: expect.stringContaining("echo pi") });
     await until("the notice", () => told.find((text) => text === 'Signed in to MCP server "s".'));

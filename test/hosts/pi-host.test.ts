@@ -20,6 +20,7 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
       tools.push(each);
     },
     getActiveTools: () => [...active],
+    getAllTools: () => tools,
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) if (tools.some((each) => each.name === name)) active.add(name);
@@ -89,6 +90,10 @@ test("files of results stay while the conversation goes on, after a reload or in
       await host.end(reason);
       if (existsSync(file)) kept.push(reason);
     }
+    // Servers wait for a session after the last one.
+    const last = hostIn(home);
+    last.host.begin(last.ctx);
+    await last.host.end("quit");
   });
   expect(kept).toEqual(["reload", "fork"]);
 });
@@ -295,7 +300,7 @@ test("direct tools: a schema's texts are cleaned as the description is", async (
     await host.awaitDirectTools();
     await host.end();
     const read = tools.find(({ name }) => name === "mcp__fake__read");
-    expect(read?.description).toBe("d");
+    expect(read?.description).toBe("d[hidden text]");
     expect(JSON.stringify(read?.parameters)).not.toContain(hidden);
   });
 });

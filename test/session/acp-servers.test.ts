@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { ToolNames } from "../../src/catalog/names.ts";
 import { readAcpServers } from "../../src/config/acp.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import type { McpSession } from "../../src/session/session.ts";
+import { directTools } from "../../src/tools/direct.ts";
 import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
 import { type Home, temporaryHome } from "../ground/home.ts";
 import { mcp } from "./open.ts";
@@ -82,4 +84,42 @@ test("[S2-53] no error holds the address, a header, an argument or a value of th
   }
   await session.close();
   await unauthorized.close();
+});
+
+test("[S2-40] [S2-41] more than 50 KB of text is cut, and only then a note says so", async () => {
+  await using home = await temporaryHome();
+  const texts = ["é".repeat(25 * 1024), "é".repeat(25 * 1024 + 1), "line of text\n".repeat(20_000)];
+  const steps = texts.flatMap((text) => [{ text }, { text }]);
+  const { command, args } = await fakeStdio(home, { on: { "tools/call": steps } });
+  await using session = sessionOver(home, [{ name: "fake", command, args, env: [] }]);
+  const tools = await session.listTools("fake");
+  for (const [index, text] of texts.entries()) {
+    const direct = await directTools(session, "fake", tools, new ToolNames())[0]?.run({ args: {} });
+    const [block] = direct?.content ?? [];
+    const said = [block?.type === "text" ? block.text : "", (await mcp(session, call)).text.replace(/^.*\n/, "")];
+    for (const each of said) {
+      const [, shown = each, note] = /^(.*)\n(\[output truncated: .*\])\n?$/s.exec(each) ?? [];
+      expect(Buffer.byteLength(shown)).toBeLessThanOrEqual(50 * 1024 + (index === 0 ? 1 : 0));
+      expect(note !== undefined).toBe(index > 0);
+      if (index === 0) expect(shown.trimEnd()).toBe(text);
+    }
+  }
+});
+
+test("[S2-60] it is offered no resources, prompts, sampling, roots or elicitation, and asking for them is answered so", async () => {
+  await using home = await temporaryHome();
+  const methods = ["sampling/createMessage", "roots/list", "elicitation/create", "resources/list", "prompts/list"];
+  const { command, args, ...server } = await fakeStdio(home, {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    on: { "tools/call": methods.map((method) => ({ ask: { method, params: {} }, echo: true as const })) },
+  });
+  await using session = sessionOver(home, [{ name: "fake", command, args, env: [] }]);
+  for (const _ of methods) expect((await mcp(session, call)).isError).toBe(false);
+  const [declared] = server.params("initialize").map((params) => params?.capabilities as object);
+  for (const name of ["roots", "sampling", "elicitation"]) expect(declared).not.toHaveProperty(name);
+  const answers = server
+    .received()
+    .flatMap(({ message }) => (message?.method === undefined ? [message?.error?.code] : []));
+  expect(answers).toEqual(methods.map(() => -32601));
+  expect(server.methods().filter((method) => /^(resources|prompts)\//.test(method))).toEqual([]);
 });

@@ -404,7 +404,7 @@ test("hints of a project's server do not count, whatever its file says", async (
     },
   });
   const place = { env: home.env(), home: home.home, cwd: home.cwd };
-  const { allowProject } = await import("../../src/config/trust.ts");
+  const { allowProject } = await import("../../src/config/trust-decisions.ts");
   for (const file of loadConfig(place).untrusted ?? []) allowProject(place, file);
   const config = loadConfig(place);
   expect(config.problems).toMatchObject([{ message: expect.stringContaining("your own files alone") }]);

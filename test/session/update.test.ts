@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { FileMemory } from "../../src/config/file-memory.ts";
 import { loadConfig } from "../../src/config/load.ts";
-import { allowProject, revoke } from "../../src/config/trust.ts";
+import { allowProject, revoke } from "../../src/config/trust-decisions.ts";
 import type { ServerPort } from "../../src/server/port.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { fakeHttp, fakeStdio, type ServerScript } from "../ground/fake-server.ts";

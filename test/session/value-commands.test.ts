@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { loadConfig } from "../../src/config/load.ts";
-import { allowProject } from "../../src/config/trust.ts";
+import { allowProject } from "../../src/config/trust-decisions.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { reportServers } from "../../src/session/report.ts";
 import { fakeHttp, fakeStdio } from "../ground/fake-server.ts";

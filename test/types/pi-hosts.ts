@@ -1,6 +1,6 @@
 import type { ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI as OldestPi } from "pi-0.73";
-import type { PiMcpServersApi } from "../../src/hosts/pi/api.ts";
+import type { PiMcpServersApi, PiToolRendererApi } from "../../src/hosts/pi/api.ts";
 import piMcp from "../../src/hosts/pi/extension.ts";
 
 // Checked by the compiler, never run: what the extension asks of pi is there, in this shape, in both hosts.
@@ -10,3 +10,6 @@ piMcp satisfies (pi: OldestPi) => void;
 /** What is asked for only where it is there. */
 type Newer = CurrentPi extends PiMcpServersApi ? true : never;
 true satisfies Newer;
+
+type Drawing = CurrentPi extends PiToolRendererApi ? true : never;
+true satisfies Drawing;

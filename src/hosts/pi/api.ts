@@ -3,6 +3,37 @@
  * imports a host package, even for a class, may load a second copy of it; a type test holds these against both hosts.
  */
 
+/** The colours of pi's theme that are used here. */
+export type PiColor =
+  | "accent"
+  | "border"
+  | "dim"
+  | "error"
+  | "muted"
+  | "success"
+  | "text"
+  | "toolOutput"
+  | "toolTitle"
+  | "warning";
+
+export interface PiTheme {
+  fg(color: PiColor, text: string): string;
+  bold(text: string): string;
+}
+
+/** What pi draws. No line may be wider than `width`: that ends pi. */
+export interface PiComponent {
+  render(width: number): string[];
+  /** Drops what was kept of an earlier drawing: the theme may be another. */
+  invalidate(): void;
+}
+
+export interface PiRenderContext {
+  /** Kept by pi for one call, from its first drawing on. */
+  readonly state: Record<string, unknown>;
+  readonly expanded: boolean;
+}
+
 export interface PiContext {
   readonly cwd: string;
   /** False in print and JSON mode: dialogs and notices go nowhere. */
@@ -33,9 +64,27 @@ export interface PiToolResult {
   details: unknown;
   /** Honoured by 1.x; 0.73 is told by the `tool_result` handler. */
   isError?: boolean;
+  /** What scripts of `codemode` get (0.99 and later). */
+  // biome-ignore lint/suspicious/noExplicitAny: the host's own type for JSON
+  structuredContent?: any;
 }
 
-export interface PiTool {
+/** What 0.99 and later make of a tool; older ones take no notice and make it active. */
+export interface PiToolTraits {
+  /** `deferred`: not declared, but found by the host's own tools; `hidden`: withdrawn. */
+  exposure?: "direct" | "deferred" | "hidden";
+  namespace?: { name: string; aliases: string[]; description?: string; instructions?: string };
+  annotations?: {
+    readOnlyHint?: boolean;
+    destructiveHint?: boolean;
+    idempotentHint?: boolean;
+    openWorldHint?: boolean;
+  };
+  // biome-ignore lint/suspicious/noExplicitAny: as `parameters`
+  outputSchema?: any;
+}
+
+export interface PiTool extends PiToolTraits {
   name: string;
   label: string;
   description: string;
@@ -49,6 +98,22 @@ export interface PiTool {
     signal: AbortSignal | undefined,
     onUpdate: ((partial: { content: PiContent[]; details: unknown }) => void) | undefined,
   ): Promise<PiToolResult>;
+  /** Drawn from the first word of the arguments on, anew with each change; above the result. */
+  renderCall?(args: unknown, theme: PiTheme, context: PiRenderContext): PiComponent;
+  renderResult?(
+    result: PiDrawnResult,
+    options: { expanded: boolean; isPartial: boolean },
+    theme: PiTheme,
+    context: PiRenderContext,
+  ): PiComponent;
+}
+
+export type PiToolRenderers = Required<Pick<PiTool, "renderCall" | "renderResult">>;
+
+export interface PiDrawnResult {
+  /** Of a session of another version it may hold anything. */
+  readonly content?: readonly { readonly type: string; readonly text?: string; readonly data?: string }[];
+  readonly details?: unknown;
 }
 
 export interface PiCompletion {
@@ -83,6 +148,11 @@ export interface PiCommand<Completions = PiCompletion[] | null> {
   handler(args: string, ctx: PiContext): Promise<void>;
 }
 
+/** Before a tool runs (1.x and 0.73). */
+export interface PiToolCallEvent {
+  toolName: string;
+}
+
 export interface PiToolResultEvent {
   toolName: string;
   details: unknown;
@@ -98,10 +168,13 @@ export interface PiApi {
   sendUserMessage(content: PiContent[], options?: { deliverAs?: "steer" | "followUp" }): void;
   /** Names of the tools a model sees. */
   getActiveTools(): string[];
+  /** All there are. `reachesTools`: it finds or calls tools that are not declared (0.99 and later). */
+  getAllTools(): { name: string; reachesTools?: unknown }[];
   /** All of them: those not named are not seen. Names that are not known are ignored. */
   setActiveTools(names: string[]): void;
   on(event: "session_start", handler: (event: unknown, ctx: PiContext) => void): unknown;
   on(event: "session_shutdown", handler: (event: { reason: string }) => Promise<void>): unknown;
+  on(event: "tool_call", handler: (event: PiToolCallEvent) => Promise<undefined>): unknown;
   on(event: "before_agent_start", handler: () => Promise<void>): unknown;
   on(event: "agent_start" | "agent_end", handler: () => void): unknown;
   on(event: "tool_result", handler: (event: PiToolResultEvent) => { isError: true } | undefined): unknown;
@@ -123,4 +196,14 @@ export interface PiMcpServersApi {
 
 export function tellsMcpServers(pi: object): pi is PiMcpServersApi {
   return "getMcpServers" in pi && typeof pi.getMcpServers === "function";
+}
+
+/** How 0.99 and later ask for the drawing of calls, also of tools that are not registered (yet). */
+export interface PiToolRendererApi {
+  /** `next` gives what would draw it otherwise. */
+  registerToolRenderer(resolver: (name: string, next: () => object | undefined) => object | undefined): void;
+}
+
+export function drawsUnknownTools(pi: object): pi is PiToolRendererApi {
+  return "registerToolRenderer" in pi && typeof pi.registerToolRenderer === "function";
 }

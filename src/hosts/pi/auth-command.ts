@@ -1,6 +1,7 @@
 import { describeError } from "../../error.ts";
 import type { PiCommand } from "./api.ts";
-import { type PiHost, tell } from "./host.ts";
+import type { PiHost } from "./host.ts";
+import { tell } from "./notice.ts";
 
 const USAGE =
   "Usage: /mcp-auth login <server>, /mcp-auth complete <server> <address or code>, /mcp-auth status <server>, /mcp-auth logout <server>";

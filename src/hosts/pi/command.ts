@@ -3,7 +3,8 @@ import type { UntrustedFile } from "../../config/record.ts";
 import { userEnvironment } from "../../config/user.ts";
 import { describeError } from "../../error.ts";
 import type { PiCommand, PiContext } from "./api.ts";
-import { type PiHost, tell } from "./host.ts";
+import type { PiHost } from "./host.ts";
+import { tell } from "./notice.ts";
 
 const USAGE = "Usage: /mcp, /mcp reconnect <name>, /mcp trust";
 

@@ -1,7 +1,7 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
 export { openBrowser } from "../../auth/browser.ts";
 export { describeUntrustedFile } from "../../config/consent.ts";
-export { allowProject } from "../../config/trust.ts";
+export { allowProject } from "../../config/trust-decisions.ts";
 export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";

@@ -1,8 +1,9 @@
-import { type PiApi, tellsMcpServers } from "./api.ts";
+import { drawsUnknownTools, type PiApi, tellsMcpServers } from "./api.ts";
 import { mcpAuthCommand } from "./auth-command.ts";
 import { mcpCommand } from "./command.ts";
 import { takeFlags } from "./flags.ts";
 import { PiHost } from "./host.ts";
+import { drawUnknown } from "./render.ts";
 
 /**
  * The pi extension. It starts nothing and loads nothing but this file until a server is needed. A factory that throws
@@ -19,6 +20,8 @@ export default function piMcp(pi: PiApi): void {
     pi.on("before_agent_start", () => host.awaitDirectTools());
     pi.on("session_shutdown", ({ reason }) => host.end(reason));
     pi.on("tool_result", (event) => host.markError(event));
+    pi.on("tool_call", ({ toolName }) => host.awaitFindable(toolName));
+    if (drawsUnknownTools(pi)) pi.registerToolRenderer(drawUnknown);
     if (tellsMcpServers(pi)) pi.on("mcp_servers_change", () => host.takeRegistered());
   } catch (error) {
     console.error(`pi-mcp could not be loaded: ${error instanceof Error ? error.message : String(error)}`);

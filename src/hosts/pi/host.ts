@@ -2,10 +2,8 @@ import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
-import { exposureOf, possibleExposures } from "../../config/exposure.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
-import { startsWithSession } from "../../config/lifecycle.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
@@ -13,21 +11,26 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
-import type { ToolDefinition } from "../../protocol/types.ts";
+import type { ServerPort } from "../../server/port.ts";
 import type { McpSession } from "../../session/session.ts";
 import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { activateDiscovery, canDiscover } from "./discovery.ts";
+import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
+import { tell } from "./notice.ts";
 import { PiOffers } from "./offers.ts";
+import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
-import { tell } from "./tell.ts";
-
-export { tell };
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
 const WATCH_AFTER_MS = 1_000;
 
-type Engine = typeof import("./engine.ts");
+/** A program that uses pi as a library may drop a session without a word; so often we look whether it has. */
+const LOOK_FOR_END_MS = 5_000;
+
+/** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
+const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
 
 interface Running {
   config: LoadedConfig;
@@ -37,13 +40,12 @@ interface Running {
   readonly cwd: string;
   readonly ctx: PiContext;
   readonly hasUI: boolean;
-  /** The engine, loaded with the first use of a server, and the session made with it. */
-  ready?: Promise<[Engine, McpSession]>;
-  /** Settles when every server with direct tools is connected or has failed, or the first turn has waited enough. */
-  firstTurn?: Promise<unknown>;
-  /** The names of the tools of servers with direct tools. */
-  readonly direct: Map<string, ReadonlySet<string>>;
-  watchTimer?: NodeJS.Timeout;
+  /** Whether the host's own tools can find ours. */
+  readonly defersTools: boolean;
+  /** There from the first use of a server on, or from a session before this one. */
+  live?: LiveSession;
+  readonly own: OwnTools;
+  readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
 }
 
@@ -73,8 +75,17 @@ export class PiHost {
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
     const config = this.#load(cwd, memory);
-    const running: Running = { config, memory, ctx, cwd, hasUI, direct: new Map() };
+    const defersTools = canDiscover(this.#pi);
+    const own = new OwnTools(this.#tools, this.#toolNames, {
+      defersTools,
+      ready: () => this.#ready(running),
+      config: (server) =>
+        this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
+      tell: (text, type) => this.#tell(running, text, type),
+    });
+    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [] };
     this.#running = running;
+    this.#takeOver(running);
     const problems = [...config.problems];
     firstTurnWaitMs(process.env, problems);
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
@@ -82,7 +93,19 @@ export class PiHost {
     if (waiting !== undefined) this.#tell(running, waiting);
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     this.#offers.begin(ctx);
-    running.watchTimer = setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref();
+    running.timers.push(
+      setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
+      setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
+    );
+  }
+
+  /** Servers that a session before this one has started go on, as far as their entries mean the same. */
+  #takeOver(running: Running): void {
+    const live = takeSession(running.cwd);
+    if (live === undefined) return;
+    live.port = this.#port(running);
+    running.live = live;
+    live.ready.then(([, session]) => session.update(running.config)).catch(() => {});
   }
 
   /** Takes up the configuration anew if one of its files holds other bytes than it did, and says what has changed. */
@@ -113,7 +136,7 @@ export class PiHost {
     running.config = next;
     const changes = changesBetween(former.servers, next.servers);
     // Before anything that waits for the session in order to use it.
-    running.ready?.then(([, session]) => session.update(running.config)).catch(() => {});
+    running.live?.ready.then(([, session]) => session.update(running.config)).catch(() => {});
     this.#declare(running, changes);
     const problems = newProblems(former.problems, next.problems);
     const said = why === "say what changes" ? describeChanges(changes) : undefined;
@@ -162,65 +185,53 @@ export class PiHost {
     }
   }
 
-  /** Declares what servers offer a model, as far as it has changed. An unused client costs no tool. */
-  #declare(running: Running, { added, replaced, removed }: ConfigChanges): void {
+  /** Declares what servers offer a model, as far as it has changed. */
+  #declare(running: Running, changes: ConfigChanges): void {
     const { servers } = running.config;
-    declareSurfaceTools(this.#tools, servers, { defersTools: false }, () => this.engine());
-    this.#offers.declare(servers, running.cwd, { added, replaced, removed });
-    const changed = new Set([...added, ...replaced]);
-    const direct = servers
-      .filter((server) => changed.has(server.name) && possibleExposures(server).has("direct"))
-      .map(({ name }) => name);
-    for (const name of [...removed, ...replaced]) if (!direct.includes(name)) this.#withdrawTools(running, name);
-    for (const { name, policy } of servers) {
-      if (changed.has(name) && startsWithSession(policy) && !direct.includes(name)) void this.#begin(running, name);
-    }
-    if (direct.length === 0) return;
-    const starting = new Set(direct);
-    const offers = direct.map((name) => this.#offerTools(running, name).finally(() => starting.delete(name)));
-    const wait = limit(firstTurnWaitMs(process.env)).then(() => this.#tellSlow(running, starting));
-    running.firstTurn = Promise.race([Promise.all([running.firstTurn, ...offers]), wait]);
+    declareSurfaceTools(this.#tools, servers, running, () => this.engine());
+    if (running.defersTools) activateDiscovery(this.#pi, servers);
+    running.own.follow(changes, servers);
+    this.#offers.declare(running, changes);
   }
 
-  /** The session starts it by itself; a person is told when that fails [S2-20]. */
-  async #begin(running: Running, name: string): Promise<void> {
-    try {
-      const [, session] = await this.#ready(running);
-      await session.listTools(name);
-    } catch (error) {
-      if (this.#running === running) this.#tell(running, describeError(error));
-    }
-  }
-
-  /** What has not started when the first turn goes on without it [S2-21]. */
-  #tellSlow(running: Running, starting: ReadonlySet<string>): void {
-    if (this.#running !== running || starting.size === 0) return;
-    const names = [...starting].map((name) => visible(name)).join(", ");
-    this.#tell(running, `MCP servers still starting: ${names}. Their tools join when they are ready.`, "info");
-  }
-
-  #withdrawTools(running: Running, server: string): void {
-    this.#tools.withdraw(running.direct.get(server) ?? []);
-    running.direct.delete(server);
-  }
-
-  /** Files of results are removed, unless the conversation that names them goes on. */
+  /**
+   * Lets go of the session. Its servers end, unless the host goes on to another one, for which they are kept.
+   * `reason`: the host's word for it. Files of results are removed with the servers, unless the conversation that names
+   * them goes on.
+   */
   async end(reason = "quit"): Promise<void> {
     const running = this.#running;
     this.#running = undefined;
     if (!running) return;
-    clearTimeout(running.watchTimer);
+    for (const timer of running.timers) clearTimeout(timer);
     running.watch?.close();
-    const [, session] = (await running.ready?.catch(() => undefined)) ?? [];
-    await session?.close(reason === "reload" || reason === "fork" ? { keepResults: true } : {});
+    if (running.live === undefined) return;
+    const goesOn = reason === "reload" || reason === "fork";
+    if (FOLLOWED.has(reason)) await holdSession(running.cwd, running.live, goesOn ? { keepResults: true } : {});
+    else await closeSession(running.live);
+  }
+
+  /** Where nobody has said that the session ends: its context then throws at whoever speaks to it. */
+  #endIfDropped(running: Running): void {
+    try {
+      void running.ctx.cwd;
+    } catch {
+      if (this.#running === running) void this.end();
+    }
   }
 
   /** Holds the first turn until declared tools are there, but not for long. */
   async awaitDirectTools(): Promise<void> {
     this.refresh();
     const running = this.#running;
-    await running?.firstTurn;
+    await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
+  }
+
+  /** Holds a tool of the host that finds ours, or calls them, until they are there. */
+  async awaitFindable(tool: string): Promise<undefined> {
+    if (tool === "codemode" || tool === "tool_search") await this.#running?.own.awaitFindable();
+    return undefined;
   }
 
   /**
@@ -252,55 +263,33 @@ export class PiHost {
   }
 
   #ready(running: Running): Promise<[Engine, McpSession]> {
-    running.ready ??= this.#start(running);
-    return running.ready;
+    running.live ??= startSession(running.config, running.cwd, this.#port(running));
+    return running.live.ready;
   }
 
-  async #start(running: Running): Promise<[Engine, McpSession]> {
-    const engine = await import("./engine.ts");
-    const surroundings = { env: process.env, cwd: running.cwd };
-    const session: McpSession = engine.createSession(running.config, surroundings, {
-      toolsChanged: (server) => void this.#offerTools(running, server),
-      offersChanged: (server) => this.#learn(running, session, server),
+  /** What this session offers to servers, and hears from them. */
+  #port(running: Running): ServerPort {
+    return {
+      toolsChanged: (server) => void running.own.offer(server),
+      offersChanged: (server) => void this.#learn(running, server),
       ...(running.hasUI && {
-        askToSignIn: (server, flow) => askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said)),
+        askToSignIn: async (server, flow) => {
+          const [engine] = await this.#ready(running);
+          askToSignIn(engine, server, flow, (...said) => this.#tell(running, ...said));
+        },
       }),
-    });
-    return [engine, session];
+    };
   }
 
-  /** The server may be gone, and the host have moved on. */
-  #learn(running: Running, session: McpSession, server: string): void {
-    const config = running.config.servers.find(({ name }) => name === server);
-    const known = config && session.knownOffers(server);
-    if (this.#running !== running || config === undefined || known === undefined) return;
+  /** The server may be gone meanwhile, and the host have moved on. */
+  async #learn(running: Running, server: string): Promise<void> {
     try {
-      this.#offers.learn(config, known);
+      const [, session] = await this.#ready(running);
+      const config = running.config.servers.find(({ name }) => name === server);
+      const known = config && session.knownOffers(server);
+      if (this.#running === running && config && known) this.#offers.learn(running, config, known);
     } catch {
-      // The session was replaced.
-    }
-  }
-
-  /** Declares a server's tools, also those it has since announced, and withdraws what it no longer has. Never rejects. */
-  async #offerTools(running: Running, name: string): Promise<void> {
-    // The session may end, and the server change or go, while this waits.
-    const isWanted = () =>
-      this.#running === running &&
-      running.config.servers.some((server) => server.name === name && possibleExposures(server).has("direct"));
-    try {
-      const [engine, session] = await this.#ready(running);
-      if (!isWanted()) return;
-      const tools = (await toolsOf(session, name)).filter(
-        (tool) => exposureOf(session.config(name), tool.name) === "direct",
-      );
-      if (!isWanted()) return;
-      const direct = engine.directTools(session, name, tools, this.#toolNames);
-      for (const { run, ...description } of direct) this.#tools.offer(description, run);
-      const names = new Set(direct.map((tool) => tool.name));
-      this.#tools.withdraw([...(running.direct.get(name) ?? [])].filter((former) => !names.has(former)));
-      running.direct.set(name, names);
-    } catch (error) {
-      if (isWanted()) this.#tell(running, describeError(error));
+      // Then what was known is what pi goes on with.
     }
   }
 
@@ -314,13 +303,6 @@ export class PiHost {
   }
 }
 
-/** Without connecting where that is not called for: the first call does, and tells if they have changed meanwhile. */
-async function toolsOf(session: McpSession, name: string): Promise<readonly ToolDefinition[]> {
-  const { policy } = session.config(name);
-  const known = policy.directFrom === "known" && !startsWithSession(policy) ? session.knownTools(name) : undefined;
-  return known?.tools ?? session.listTools(name);
-}
-
 /** Those that were not there before; one whose line has moved is no new one. */
 function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProblem[]): ConfigProblem[] {
   const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
@@ -330,9 +312,4 @@ function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProbl
 
 function howToAllow({ hasUI }: Running): string {
   return hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
-}
-
-/** Time enough; does not hold the process, a host that waits for it does. */
-function limit(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }

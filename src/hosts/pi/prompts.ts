@@ -11,10 +11,9 @@ import {
   splitWords,
 } from "../../tools/prompt-arguments.ts";
 import type { PiApi, PiCommand, PiCommandContext, PiCompletion, PiContent } from "./api.ts";
+import type { Engine } from "./live-session.ts";
+import { tell } from "./notice.ts";
 import { completePrompt } from "./prompt-completion.ts";
-import { tell } from "./tell.ts";
-
-type Engine = typeof import("./engine.ts");
 
 /** A server with more of them is none whose prompts a person chooses from a list. */
 const MAX_COMMANDS = 200;

@@ -1,7 +1,7 @@
 import type { SignIn } from "../../auth/sign-in.ts";
 import { describeError } from "../../error.ts";
 
-type Engine = typeof import("./engine.ts");
+import type { Engine } from "./live-session.ts";
 
 /** Asks the person to sign in, as the entry of the server allows: in the browser where there is one, and in words. */
 export function askToSignIn(

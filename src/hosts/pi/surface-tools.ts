@@ -6,9 +6,9 @@ import { MCP_AUTH_TOOL } from "../../tools/mcp-auth-description.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { MCP_CALL_TOOL, mcpLoadTool } from "../../tools/split-description.ts";
 import type { ToolAnswer, ToolCall, ToolDescription } from "../../tools/tool.ts";
+import type { Engine } from "./live-session.ts";
 import type { PiTools } from "./pi-tools.ts";
 
-type Engine = typeof import("./engine.ts");
 type Run = (session: McpSession, call: ToolCall) => Promise<ToolAnswer>;
 
 /** A tool that reaches every server. */
@@ -56,7 +56,7 @@ export function declareSurfaceTools(
   for (const { name, describe, run } of SURFACE_TOOLS) {
     const description = describe(servers, host);
     if (description === undefined) tools.withdraw([name]);
-    else if (!tools.offers(description)) {
+    else {
       tools.offer(description, async (call) => {
         const [loaded, session] = await engine();
         return run(loaded)(session, call);
