@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { AuthError } from "./error.ts";
@@ -5,6 +6,8 @@ import { PORT_VARIABLE, type Redirect } from "./redirect.ts";
 
 /** Both, since a browser may take either for `localhost`. No other interface: the answer is nobody else's. */
 const ADDRESSES = ["127.0.0.1", "::1"];
+/** For the page that is being sent, after which connections that a browser opened and did not use are cut. */
+const LINGER_MS = 1_000;
 /** An answer is a short address. */
 const MAX_HEADER_BYTES = 16 * 1024;
 
@@ -32,8 +35,7 @@ export async function listenForAnswer(redirect: Redirect, take: TakeAnswer): Pro
       close: () => {
         for (const server of servers) {
           server.close();
-          // The page that is being sent still arrives.
-          server.closeIdleConnections();
+          setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
         }
       },
     };
@@ -55,6 +57,8 @@ async function listenAll(
   };
   for (const address of ADDRESSES) {
     const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES }, answer);
+    // A browser opens some in case it needs them; a program that is done does not wait for those.
+    server.on("connection", (socket) => void socket.unref());
     const code = await new Promise<string | undefined>((resolve) => {
       server.once("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? "error"));
       server.listen({ host: address, port: servers[0] ? (servers[0].address() as AddressInfo).port : port }, () =>
@@ -82,16 +86,34 @@ function respond(redirect: Redirect, take: TakeAnswer, request: IncomingMessage,
   }
 }
 
+const STYLE =
+  ":root{color-scheme:light dark}body{font:1.1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:15vh auto;padding:0 1rem}";
+/** The answer leaves the address bar, and so the history. */
+const SCRIPT = 'history.replaceState(null,"",location.pathname)';
+
+const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const POLICY = [
+  "default-src 'none'",
+  `style-src ${hashOf(STYLE)}`,
+  `script-src ${hashOf(SCRIPT)}`,
+  ...["base-uri", "form-action", "frame-ancestors"].map((name) => `${name} 'none'`),
+].join("; ");
+
 function page(response: ServerResponse, status: number, title: string, text: string): void {
-  const html = `<!doctype html><meta charset="utf-8"><title>${escaped(title)}</title><h1>${escaped(title)}</h1><p>${escaped(text)}</p>\n`;
+  const html = [
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
+    `<title>${escaped(title)}</title><style>${STYLE}</style><script>${SCRIPT}</script>`,
+    `<h1>${escaped(title)}</h1><p>${escaped(text)}</p>`,
+  ].join("\n");
   response.writeHead(status, {
     "content-type": "text/html; charset=utf-8",
-    "content-security-policy": "default-src 'none'",
+    "content-security-policy": POLICY,
     "referrer-policy": "no-referrer",
+    "x-content-type-options": "nosniff",
     "cache-control": "no-store",
     connection: "close",
   });
-  response.end(html);
+  response.end(`${html}\n`);
 }
 
 function escaped(text: string): string {

@@ -4,6 +4,7 @@ import type { OAuthSettings } from "../config/record.ts";
 import { AuthError, cleanCode, quoteWords } from "./error.ts";
 import type { AuthHttp } from "./http.ts";
 import { jsonObject } from "./json-object.ts";
+import { covers } from "./scope.ts";
 import type { StoredClient } from "./store.ts";
 
 type OAuth = typeof import("oauth4webapi");
@@ -26,32 +27,36 @@ export interface IdentityOptions {
   readonly as: AuthorizationServer;
   /** What is stored of an earlier registration. */
   readonly stored: StoredClient | undefined;
+  /** Of a new sign-in. */
   readonly redirectUri?: string | undefined;
+  readonly scope?: string | undefined;
 }
 
 const DEFAULT_NAME = "pi-mcp";
 
 /** The identity there is without asking anybody: configured, of a metadata document, or registered before. */
 export async function knownIdentity(options: IdentityOptions): Promise<Identity | undefined> {
-  const { settings, as, stored, redirectUri } = options;
+  const { settings, as, stored } = options;
   if (settings.clientId !== undefined) {
     return identity(as, settings, { clientId: settings.clientId, clientSecret: settings.clientSecret });
   }
   if (settings.clientMetadataUrl !== undefined && as.client_id_metadata_document_supported === true) {
     return identity(as, settings, { clientId: settings.clientMetadataUrl, tokenEndpointAuthMethod: "none" });
   }
-  if (stored === undefined || !isUsable(stored, as, redirectUri)) return undefined;
+  if (stored === undefined || !isUsable(stored, options)) return undefined;
   return identity(as, settings, stored);
 }
 
 /**
  * A stored registration counts for the authorization server that gave it and no other (2026-07-28, authorization). One of
- * which that is not known counts for a refresh at the place its tokens come from, and not for a new sign-in.
+ * which that is not known counts for a refresh at the place its tokens come from, and not for a new sign-in. Some let a
+ * client ask for no scope it was not registered with.
  */
-function isUsable(stored: StoredClient, as: AuthorizationServer, redirectUri: string | undefined): boolean {
+function isUsable(stored: StoredClient, { as, redirectUri, scope }: IdentityOptions): boolean {
   if (stored.issuer === undefined ? redirectUri !== undefined : stored.issuer !== as.issuer) return false;
   const { clientSecretExpiresAt: end, redirectUris } = stored;
   if (end !== undefined && end > 0 && end <= Date.now() / 1000) return false;
+  if (stored.scope !== undefined && !covers(stored.scope, scope)) return false;
   return redirectUri === undefined || redirectUris?.includes(redirectUri) === true;
 }
 
@@ -110,6 +115,7 @@ export async function register(
     }),
     redirectUris: [redirectUri],
     issuer: as.issuer,
+    ...(scope !== undefined && { scope }),
     ...(typeof answer.token_endpoint_auth_method === "string" && {
       tokenEndpointAuthMethod: answer.token_endpoint_auth_method,
     }),

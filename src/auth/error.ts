@@ -22,10 +22,11 @@ export class AuthError extends Error {
 }
 
 const QUOTE_CHARS = 200;
+const PARAMETER = /^[a-z]{1,20}(_[a-z]{1,20}){1,6}$/;
 
 /**
  * A peer's own words about an error, for a sentence: one short line in which none of the values that were sent, or any long
- * run of characters that may be one, stands.
+ * run of characters that may be one, stands. Names of parameters are none, like `id_token_signed_response_alg`.
  */
 export function quoteWords(text: unknown, secrets: readonly (string | undefined)[] = []): string {
   if (typeof text !== "string") return "";
@@ -33,7 +34,7 @@ export function quoteWords(text: unknown, secrets: readonly (string | undefined)
   for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, "***");
   clean = clean
     .replace(/[\p{C}\s]+/gu, " ")
-    .replace(/[\w.~+/=-]{24,}/g, "***")
+    .replace(/[\w.~+/=-]{24,}/g, (run) => (PARAMETER.test(run) ? run : "***"))
     .trim();
   return clean.length > QUOTE_CHARS ? `${clean.slice(0, QUOTE_CHARS)}…` : clean;
 }

@@ -5,8 +5,11 @@ import { CLIENT_INFO } from "../version.ts";
 import { type Admission, reachOfAddress, safeUrl } from "./address.ts";
 import { AuthError } from "./error.ts";
 
-/** An authorization server that takes longer is not there; no person waits for a machine that long. */
-const REQUEST_LIMIT_MS = 30_000;
+/**
+ * An authorization server that takes longer is not there; no person waits for a machine that long. All that is read to find
+ * out where to sign in has this time together, or each place where nothing answers would take it [E043].
+ */
+const LIMIT_MS = 30_000;
 /** Metadata and tokens are a few kilobytes. */
 const MAX_BODY_BYTES = 1024 * 1024;
 const MAX_REDIRECTS = 3;
@@ -52,8 +55,15 @@ export async function openAuthHttp({ env, ca, admits }: AuthHttpOptions): Promis
     admits: (address) => admits(reachOfAddress(address)),
   });
 
+  let readingEnds: number | undefined;
+  const limitOf = (method: "GET" | "POST"): number => {
+    if (method === "POST") return LIMIT_MS;
+    readingEnds ??= performance.now() + LIMIT_MS;
+    return Math.max(1, Math.ceil(readingEnds - performance.now()));
+  };
+
   async function once(url: URL, what: string, { method, headers, body }: AuthRequest): Promise<AuthResponse> {
-    const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+    const signal = AbortSignal.timeout(limitOf(method));
     try {
       const response = await connections.request(url, {
         method,

@@ -80,7 +80,7 @@ export async function beginSignIn(
         before: stored?.challengedScope === undefined ? undefined : (stored.requestedScope ?? stored.tokens?.scope),
         wantsRefresh: true,
       });
-      const options = { settings, as: found.as, stored: stored?.clientInfo, redirectUri: answers.redirectUri };
+      const options = { settings, as: found.as, stored: stored?.clientInfo, redirectUri: answers.redirectUri, scope };
       const identity =
         (await knownIdentity(options)) ?? (await registerAt(http, found.as, settings, options.redirectUri, scope));
       answers.expect(found.as, identity);

@@ -36,6 +36,8 @@ export interface StoredClient {
   /** Whose client it is: it is never shown to another authorization server. */
   readonly issuer?: string | undefined;
   readonly tokenEndpointAuthMethod?: string | undefined;
+  /** What it was registered with. */
+  readonly scope?: string | undefined;
   readonly [other: string]: unknown;
 }
 

@@ -59,11 +59,14 @@ export function otherGrant(
   grantType: string,
   parameters: Readonly<Record<string, string>>,
 ): Promise<TokenAnswer> {
-  return ask(place, [parameters.assertion, parameters.subject_token], async (oauth, { as, client, auth }, options) =>
+  const { assertion, subject_token: subjectToken } = parameters;
+  // Of this request the library takes no additional parameters.
+  const all = { ...parameters, ...(place.resource !== undefined && { resource: place.resource }) };
+  return ask(place, [assertion, subjectToken], async (oauth, { as, client, auth }, options) =>
     oauth.processGenericTokenEndpointResponse(
       as,
       client,
-      await oauth.genericTokenEndpointRequest(as, client, auth, grantType, parameters, options),
+      await oauth.genericTokenEndpointRequest(as, client, auth, grantType, all, options),
       { recognizedTokenTypes: { n_a: () => {} } },
     ),
   );

@@ -1,7 +1,7 @@
 import { isObject } from "../is-object.ts";
 import { handedPolicy, LIMIT_VARIABLES } from "./environment-limits.ts";
 import { usualExposure } from "./exposure.ts";
-import { quote } from "./problems.ts";
+import { quote, quoteWord } from "./problems.ts";
 import type {
   ConfigProblem,
   FieldSource,
@@ -87,7 +87,7 @@ function readTarget(fields: Record<string, unknown>): ServerTarget | string {
     if (!variables) return '"env" must be a list of names and values.';
     return { kind: "stdio", command, args: list, env: variables, ...(typeof cwd === "string" && { cwd }) };
   }
-  if (kind === undefined) return `the transport ${quote(String(type))} is not known; use "stdio", "http" or "sse".`;
+  if (kind === undefined) return `the transport ${quoteWord(String(type))} is not known; use "stdio", "http" or "sse".`;
   if (typeof url !== "string" || !URL.canParse(url))
     return '"url" must be a complete address, such as "https://example.com/mcp".';
   const pairs = readPairs(headers);

@@ -58,7 +58,7 @@ const ACTS: readonly string[] = [
     "protocolVersion",
   ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
-  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure"],
+  ...["lifecycle", "idleTimeout", "idleTimeoutMs", "replay", "maxAttempts", "freshAfterFailure", "pin"],
   ...[
     "maxResultBytes",
     "maxResultLines",
@@ -70,6 +70,7 @@ const ACTS: readonly string[] = [
     "stopContainer",
     "offersRoots",
     "trustHints",
+    "sampling",
   ],
   ...["resolveNpx", "stderr", "debug"],
 ];
@@ -87,7 +88,7 @@ const FOREIGN: readonly (string | readonly [field: string, instead: string])[] =
   ["bearerTokenStore", 'set a variable to the token and name it in "bearerTokenEnv"'],
   ["requestHeadersCommand", 'set variables and name them in "headers"'],
   ["socket", 'name a "command" or a "url"'],
-  ...["approval", "approveTools", "sampling", "elicitation", "regex"],
+  ...["approval", "approveTools", "elicitation", "regex"],
   // Claude Code, Claude Desktop
   ["headersHelper", 'set variables and name them in "headers"'],
   ...["alwaysLoad", "scope"],

@@ -22,9 +22,14 @@ export function maskEntry(entry: JsonNode): JsonObject {
   return Object.fromEntries(
     Object.entries(value).map(([key, each]) => [
       key,
-      isObject(each) && /env|headers/i.test(key) ? mapValues(each, maskWhole) : mask(key, each, values),
+      isObject(each) && /env|headers/i.test(key) ? mapValues(each, maskWhole) : maskField(key, each, values),
     ]),
   );
+}
+
+/** Values in a form they should not have are values still. */
+function maskField(key: string, value: unknown, secrets: Readonly<Record<string, string>>): unknown {
+  return /^(?:env|envs|environment|headers|http_headers)$/.test(key) ? maskWhole(value) : mask(key, value, secrets);
 }
 
 function mask(key: string, value: unknown, secrets: Readonly<Record<string, string>>): unknown {

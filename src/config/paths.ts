@@ -53,6 +53,11 @@ export function catalogueDir(user: UserEnvironment): string {
   return join(agentDir(user), "mcp-catalog");
 }
 
+/** Where it is kept which tools of servers a person has accepted. */
+export function pinsDir(user: UserEnvironment): string {
+  return join(agentDir(user), "mcp-pins");
+}
+
 /** The agent's directory: `PI_CODING_AGENT_DIR`, in which a leading `~` is the home, else `~/.pi/agent`. */
 export function agentDir({ env, home }: UserEnvironment): string {
   const configured = env.PI_CODING_AGENT_DIR?.trim();

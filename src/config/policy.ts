@@ -72,9 +72,11 @@ export function readPolicy(
     ...readLife(reader, defaults),
     replay: oneOf(reader, "replay", ["transport", "transient", "declared", "never"]) ?? defaults.replay,
     retry: { ...defaults.retry, attempts: maxAttempts(reader) ?? defaults.retry.attempts },
+    pin: oneOf(reader, "pin", ["off", "notice", "strict"]) ?? defaults.pin,
     freshAfterFailure: reader.boolean("freshAfterFailure") ?? defaults.freshAfterFailure,
     surface: readSurface(reader, defaults.surface, usualSurface),
     offersRoots: reader.boolean("offersRoots") ?? defaults.offersRoots,
+    offersSampling: offersSampling(reader) ?? defaults.offersSampling,
     resolveNpx: reader.boolean("resolveNpx") ?? defaults.resolveNpx,
     stderr: stderr(reader) ?? defaults.stderr,
     startTimeoutMs: start?.ms ?? usualStartMs(defaults, target),
@@ -83,6 +85,13 @@ export function readPolicy(
     shutdown: oneOf(reader, "shutdown", ["polite", "close"]) ?? defaults.shutdown,
     trustsHints: trustsHints(reader, defaults),
   };
+}
+
+/** Other programs may write something else there, which is no reason to lose the server. */
+function offersSampling(reader: EntryReader): boolean | undefined {
+  if (!reader.has("sampling") || reader.isBoolean("sampling")) return reader.boolean("sampling");
+  reader.warning("sampling", '"sampling" should be true or false; it is not used.');
+  return undefined;
 }
 
 /** What makes a server the one that it is. */

@@ -168,6 +168,8 @@ export interface ServerPolicy {
   readonly listLimit: ListLimit;
   /** `patterns` also removes what merely looks like a secret from results; `values` only configured values. */
   readonly redactResults: "patterns" | "values";
+  /** Whether the server may ask the host's model, where the host has a way to; a person confirms each time. */
+  readonly offersSampling: boolean;
   /** Whether the server may ask which folders the session works in. Some then serve those instead of their arguments. */
   readonly offersRoots: boolean;
   /**
@@ -176,6 +178,11 @@ export interface ServerPolicy {
    */
   readonly directFrom: "known" | "connection";
   readonly surface: Surface;
+  /**
+   * What happens when a tool is not as it was accepted, which is as it was listed first or as a person has said since.
+   * `notice`: they are told. `strict`: it is also not called until they have accepted it. `off`: nothing is recorded.
+   */
+  readonly pin: "off" | "notice" | "strict";
   /** Whether listings show the command line or URL (masked), or the transport alone. */
   readonly showTarget: boolean;
   /** Whether a tool that says it is harmless is taken to be so, where a person would be asked otherwise. */

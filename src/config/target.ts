@@ -1,7 +1,7 @@
 import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
 import { readHeaders, reportEmptyCommand } from "./headers.ts";
-import { quote } from "./problems.ts";
+import { quote, quoteWord } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
 import { holdsVariable, type VariableForms } from "./variables.ts";
 
@@ -62,7 +62,7 @@ function declaredTransport(reader: EntryReader): "stdio" | "http" | "sse" | unde
   if (field === undefined || written === undefined) return undefined;
   const transport = transportOf(written);
   if (transport === undefined)
-    reader.error(field, `the transport ${quote(written)} is not known; use "stdio", "http" or "sse".`);
+    reader.error(field, `the transport ${quoteWord(written)} is not known; use "stdio", "http" or "sse".`);
   return transport;
 }
 

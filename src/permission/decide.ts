@@ -75,12 +75,12 @@ function matches({ patterns }: PermissionRule, { server, kind, name }: Use): boo
   );
 }
 
-function describeRule({ written, effect, source }: PermissionRule): string {
+export function describeRule({ written, effect, source }: PermissionRule): string {
   const text = visible(written);
   return `${text.length > 80 ? `${text.slice(0, 80)}…` : text} of \`permission.${effect}\` in ${placeOf(source)}`;
 }
 
-function placeOf({ layer, file, line }: FieldSource): string {
+export function placeOf({ layer, file, line }: FieldSource): string {
   return layer === "environment" ? file : `${visible(file)}:${line}`;
 }
 

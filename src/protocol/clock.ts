@@ -1,7 +1,7 @@
 /** Progress keeps a request alive, but a server that only ever reports progress is hung all the same [E197]. */
 export const TOTAL_LIMIT_FACTOR = 60;
 /** Timers of Node count 31 bits of milliseconds; a longer one would fire at once. */
-const LONGEST_TIMER_MS = 0x7fffffff;
+export const LONGEST_TIMER_MS = 0x7fffffff;
 
 /**
  * The two limits of one request: without answer or progress (`idleMs`), and in all (60 times that). Both stand still

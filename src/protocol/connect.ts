@@ -8,7 +8,7 @@ import type { Exchange } from "./exchange.ts";
 import { initialize, legacyExchange } from "./legacy.ts";
 import { type Discovered, discover, modernExchange, sendModern, supportedBy } from "./modern.ts";
 import { Operations } from "./operations.ts";
-import { pause } from "./pause.ts";
+import { inTime } from "./pause.ts";
 import { RpcChannel } from "./rpc.ts";
 import { subscribe } from "./subscription.ts";
 import { UrlQuestions } from "./url-questions.ts";
@@ -96,23 +96,10 @@ class Start {
       },
     });
     this.#channel = channel;
-    await this.#inTime("opening the connection", channel.open());
+    const { timeoutMs: limitMs, signal } = this.#options;
+    // It has no clock of its own.
+    await inTime(channel.open(), { what: "opening the connection", leftMs: this.remainingMs(), limitMs, signal });
     return channel;
-  }
-
-  /** What has no clock of its own ends with the start's. */
-  async #inTime(what: string, work: Promise<void>): Promise<void> {
-    const { signal } = this.#options;
-    const over = new AbortController();
-    const limit = pause(this.remainingMs(), signal ? AbortSignal.any([signal, over.signal]) : over.signal).then(
-      () => {
-        throw new RequestTimeout(what, this.#options.timeoutMs);
-      },
-      (error: unknown) => {
-        if (!over.signal.aborted) throw error;
-      },
-    );
-    await Promise.race([work, limit]).finally(() => over.abort());
   }
 
   discover(version: string): Promise<Discovered> {

@@ -1,4 +1,5 @@
-import { RequestCancelled } from "./errors.ts";
+import { LONGEST_TIMER_MS } from "./clock.ts";
+import { RequestCancelled, RequestTimeout } from "./errors.ts";
 
 /** Waits, holding the process as a request would. Rejects with RequestCancelled when the signal aborts. */
 export function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
@@ -18,4 +19,27 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal | undef
     signal.addEventListener("abort", abort, { once: true });
     promise.then(resolve, reject).finally(() => signal.removeEventListener("abort", abort));
   });
+}
+
+/**
+ * The promise, unless its time is over or the signal aborts first: what was waited for goes on. Rejects with RequestTimeout,
+ * which names `what` and the limit a person knows, or RequestCancelled.
+ */
+export async function inTime<T>(
+  work: Promise<T>,
+  {
+    what,
+    leftMs,
+    limitMs,
+    signal,
+  }: { what: string; leftMs: number; limitMs: number; signal?: AbortSignal | undefined },
+): Promise<T> {
+  const over = new AbortController();
+  const ends = signal ? AbortSignal.any([signal, over.signal]) : over.signal;
+  const limit = pause(Math.min(leftMs, LONGEST_TIMER_MS), ends).then(() => {
+    throw new RequestTimeout(what, limitMs);
+  });
+  // Nobody waits for it any more once the work is done.
+  limit.catch(() => {});
+  return Promise.race([work, limit]).finally(() => over.abort());
 }

@@ -156,7 +156,8 @@ function categoryOfRpcError(error: RpcError): ErrorCategory {
   return /\b(unknown tool|tool\b.*\bnot found|no such tool)\b/i.test(error.message) ? "unknown-tool" : "validation";
 }
 
-function lastWords(raw: string, redactor: Redactor): string {
+/** The end of what a server has said on stderr, clean and without secrets. */
+export function lastWords(raw: string, redactor: Redactor): string {
   const text = redactor.text(sanitizeText(raw)).trim();
   if (text.length <= DIAGNOSTIC_CHARS) return text;
   const tail = text.slice(-DIAGNOSTIC_CHARS);

@@ -15,7 +15,10 @@ export function handlersFor({ name, policy }: ServerConfig, port: ServerPort, ev
   return {
     ...(roots && policy.offersRoots && { roots: () => roots }),
     ...(elicit && { elicit: { modes: elicit.modes, ask: (request, signal) => elicit.ask(name, request, signal) } }),
-    ...(port.sample && { sample: (params, signal) => port.sample?.(name, params, signal) as Promise<JsonObject> }),
+    ...(port.sample &&
+      policy.offersSampling && {
+        sample: (params, signal) => port.sample?.(name, params, signal) as Promise<JsonObject>,
+      }),
     ...(port.log && { log: (entry) => port.log?.(name, entry) }),
     listChanged: (list) => events.listChanged(list),
     notice: (text) => events.notice(text),

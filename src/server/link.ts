@@ -5,7 +5,7 @@ import { RequestCancelled, RequestTimeout, RpcError } from "../protocol/errors.t
 import type { ClientHandlers } from "../protocol/handlers.ts";
 import { untilAborted } from "../protocol/pause.ts";
 import { TransportError } from "../transport/transport.ts";
-import { cancelled, toServerError } from "./failure.ts";
+import { cancelled, lastWords, toServerError } from "./failure.ts";
 import type { Live } from "./live.ts";
 import { Lives } from "./lives.ts";
 import { type AuthorizedSurroundings, openLive } from "./open-live.ts";
@@ -41,6 +41,8 @@ export interface LinkOptions {
   formerEra?(): Era | undefined;
   /** A new connection stands. Must not throw. */
   connected?(live: Live): void;
+  /** After each change of the state. */
+  moved?(): void;
 }
 
 /** How a request failed on a connection. */
@@ -70,6 +72,8 @@ export class Link {
   #era: Era | undefined;
   readonly #options: LinkOptions;
   readonly #lives: Lives;
+  /** The last one there was: what its process has said outlives it. */
+  #last: Live | undefined;
   readonly #closing = new AbortController();
   /** Set when it takes no more requests. */
   #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
@@ -124,6 +128,12 @@ export class Link {
   get trouble(): string | undefined {
     if ("error" in this.#phase) return this.#phase.error.message;
     return "reason" in this.#phase ? this.#phase.reason : undefined;
+  }
+
+  /** The last that its process has said beside the protocol: clean text without secrets. */
+  get words(): string {
+    if ("error" in this.#phase && this.#phase.error.diagnostics !== "") return this.#phase.error.diagnostics;
+    return this.#last === undefined ? "" : lastWords(this.#last.transport.diagnostics(), this.#last.redact.errors);
   }
 
   /** A new connection in place of the old one, if there was one. Always allowed. */
@@ -366,8 +376,11 @@ export class Link {
     const next: Phase = to;
     assertTransition(this.#phase.state, event);
     this.#phase = next;
-    if (next.state === "ready") this.#watch.start();
-    else this.#watch.stop();
+    if (next.state === "ready") {
+      this.#last = next.live;
+      this.#watch.start();
+    } else this.#watch.stop();
+    this.#options.moved?.();
   }
 
   #failure(text: string): McpServerError {

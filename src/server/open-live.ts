@@ -3,6 +3,7 @@ import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
 import type { ClientHandlers } from "../protocol/handlers.ts";
+import { inTime } from "../protocol/pause.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
 import type { Authorization } from "./authorization.ts";
@@ -48,8 +49,8 @@ export async function openLive(
       words: growingRedactor(wordSecrets(secrets), "values", tokens),
     },
   };
+  const { startTimeoutMs: timeoutMs } = config.policy;
   const handlers = withoutSecrets(options.handlers, redact);
-  await authorization?.prepare(target);
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
@@ -60,10 +61,13 @@ export async function openLive(
     return transport;
   };
   try {
+    // By a clock of its own, so that the handshake has all of its time [E278]. What is late is still finished and stored.
+    const renewed = authorization?.prepare(target);
+    if (renewed) await inTime(renewed, { what: "renewing its sign-in", leftMs: timeoutMs, limitMs: timeoutMs, signal });
     const connection = await connect(open, {
       protocolVersion: config.policy.protocolVersion,
       clientInfo: CLIENT_INFO,
-      timeoutMs: config.policy.startTimeoutMs,
+      timeoutMs,
       listLimit: config.policy.listLimit,
       handlers,
       knownEra,

@@ -27,6 +27,10 @@ export interface ServerPort {
    * of prompts as soon as there is a connection; others ask for them.
    */
   offersChanged?(server: string): void;
+  /** A server's state, or what is known of it, has changed. */
+  changed?(server: string): void;
+  /** Tools of a server are not as a person has accepted them: one clean sentence, which nobody hears twice. */
+  pinsChanged?(server: string, text: string): void;
   /** Something odd was mended, dropped or ignored: one clean sentence. */
   notice?(server: string, text: string): void;
 }

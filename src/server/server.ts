@@ -1,5 +1,6 @@
 import type { SignIn } from "../auth/sign-in.ts";
 import type { CatalogueFolder } from "../catalog/cache/folder.ts";
+import type { PinChange } from "../catalog/pins/definition.ts";
 import { startsWithSession } from "../config/lifecycle.ts";
 import type { ServerConfig } from "../config/record.ts";
 import { isIncluded } from "../config/tool-filter.ts";
@@ -19,6 +20,7 @@ import type { Live } from "./live.ts";
 import { Offers } from "./offers.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
+import { ServerPins } from "./pins.ts";
 import type { ServerPort } from "./port.ts";
 import { type SignInDoor, signInDoor } from "./sign-in.ts";
 import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
@@ -46,6 +48,18 @@ export interface ServerFacts {
   readonly version: string;
   /** The names of what it says it can do. */
   readonly capabilities: readonly string[];
+}
+
+/** Folders of what is kept from one session to the next. */
+export interface KeptFolders {
+  readonly catalogue?: CatalogueFolder;
+  readonly pins?: string;
+}
+
+export interface PinState {
+  /** `off`: nothing is recorded; `unlisted`: nothing was accepted yet. */
+  readonly state: "off" | "unlisted" | "pinned";
+  readonly changes: readonly PinChange[];
 }
 
 export type CountedList = "resources" | "resourceTemplates" | "prompts";
@@ -81,11 +95,14 @@ export class Server {
   readonly #catalogue: ServerCatalogue;
   /** Its resources and prompts. */
   readonly offers: Offers;
+  readonly #pins: ServerPins;
+  /** What is known as it is shown, and of what it was made. */
+  #shown: { readonly known: KnownTools; readonly as: KnownTools } | undefined;
   #isRefreshed = false;
 
   /**
    * `predecessor`: the end of a server whose place this one takes; it is not started before that. `destructive`: the names
-   * of the tools that were declared so by a server of this name; kept up to date here. `folder`: where what is known of
+   * of the tools that were declared so by a server of this name; kept up to date here. `kept`: where what is known of
    * servers is kept.
    */
   constructor(
@@ -94,12 +111,17 @@ export class Server {
     port: ServerPort,
     predecessor?: Promise<unknown>,
     destructive = new Set<string>(),
-    folder?: CatalogueFolder,
+    kept: KeptFolders = {},
   ) {
     this.#config = config;
     this.#destructive = destructive;
     this.#port = port;
-    this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, folder);
+    this.#catalogue = new ServerCatalogue(() => this.#config, surroundings.cwd, kept.catalogue);
+    this.#pins = new ServerPins(
+      () => this.#config,
+      kept.pins,
+      (text) => this.#port.pinsChanged?.(this.#config.name, text),
+    );
     const { name, autoAuth } = config;
     const ask = autoAuth && port.askToSignIn && ((flow: SignIn) => port.askToSignIn?.(name, flow));
     this.#authorization = new Authorization(config, surroundings.env, ask);
@@ -113,7 +135,12 @@ export class Server {
       config,
       { ...surroundings, authorization: this.#authorization },
       handlersFor(config, port, events),
-      { predecessor, formerEra: () => this.#catalogue.era, connected: (live) => this.offers.connected(live) },
+      {
+        predecessor,
+        formerEra: () => this.#catalogue.era,
+        connected: (live) => this.offers.connected(live),
+        moved: () => this.#changed(),
+      },
     );
     this.offers = new Offers(this.#link, {
       config: () => this.#config,
@@ -152,7 +179,7 @@ export class Server {
 
   /** What was odd about it and has been mended, dropped or ignored: clean sentences, each once. */
   get notices(): readonly string[] {
-    return [...this.#notices, ...this.#misfits];
+    return [...this.#notices, ...this.#misfits, ...this.#pins.notices];
   }
 
   /** Why it is not running, when it has failed or stopped, or why its tools are not known. */
@@ -160,9 +187,39 @@ export class Server {
     return this.#link.trouble ?? this.#listingTrouble;
   }
 
+  /** The end of what its process has written to stderr: clean text without secrets. */
+  get words(): string {
+    return this.#link.words;
+  }
+
   /** Its tools as they were last listed, in this session or an earlier one. Starts nothing. */
   get known(): KnownTools | undefined {
-    return this.#catalogue.known;
+    const { known } = this.#catalogue;
+    if (known === undefined) return undefined;
+    const tools = this.#pins.shown(known.tools);
+    if (tools === known.tools) return known;
+    if (this.#shown?.known !== known || this.#shown.as.tools !== tools)
+      this.#shown = { known, as: { ...known, tools } };
+    return this.#shown.as;
+  }
+
+  /** What of its tools is not as it was accepted. Starts nothing. Throws McpServerError where that cannot be read. */
+  get pinState(): PinState {
+    const { known } = this.#catalogue;
+    if (this.#config.policy.pin === "off") return { state: "off", changes: [] };
+    if (known === undefined || !this.#pins.isPinned) return { state: "unlisted", changes: [] };
+    return { state: "pinned", changes: this.#pins.changes(known.tools) };
+  }
+
+  /** Accepts tools as they are known; all of them without names. The names of those that had waited. */
+  async acceptPins(names: readonly string[] | undefined): Promise<readonly string[]> {
+    const tools = this.#catalogue.known?.tools ?? [];
+    const missing = names?.find((name) => !tools.some((tool) => tool.name === name));
+    if (missing !== undefined) throw notListed(this.config, missing, tools);
+    const waiting = this.pinState.changes.map(({ tool }) => tool).filter((tool) => names?.includes(tool) ?? true);
+    await this.#pins.accept(tools, names);
+    if (waiting.length > 0) this.#port.toolsChanged?.(this.config.name);
+    return waiting;
   }
 
   /** Its resources and prompts, likewise. */
@@ -184,7 +241,8 @@ export class Server {
 
   /** The definition as it was listed on a connection of this session, without configured secrets. */
   knownTool(name: string): ToolDefinition | undefined {
-    return this.#listed?.tools.find((tool) => tool.name === name) ?? this.#found?.tools.get(name);
+    const tool = this.#listed?.tools.find((each) => each.name === name) ?? this.#found?.tools.get(name);
+    return tool && this.#pins.shownTool(tool);
   }
 
   /** What a tool says of itself, as a connection of this session has it. Connects; throws `unknown-tool` where there is none. */
@@ -203,7 +261,10 @@ export class Server {
         operate: async (live) => this.#keep(live, await live.connection.listTools(options)),
       });
     } catch (error) {
-      if (this.state === "ready") this.#listingTrouble = messageOf(error);
+      if (this.state === "ready") {
+        this.#listingTrouble = messageOf(error);
+        this.#changed();
+      }
       throw error;
     }
   }
@@ -211,6 +272,7 @@ export class Server {
   async callTool(tool: string, args: JsonObject | undefined, request: ServerRequest): Promise<CallToolResult> {
     const { signal } = request;
     await this.#mustHave(tool, signal);
+    await this.#mustBeAccepted(tool, signal);
     try {
       const result = await this.#call(tool, args, request);
       void this.#refresh();
@@ -271,7 +333,7 @@ export class Server {
 
   /** Ends the connection and the process; requests under way fail with the reason. Never rejects. */
   async close(reason?: string): Promise<void> {
-    await Promise.all([this.#link.close(reason), this.#authorization.close().catch(() => {})]);
+    await Promise.all([this.#link.close(reason), this.#authorization.close().catch(() => {}), this.#pins.written()]);
   }
 
   /** Gives way to another server of its name; see `Link.retire`. */
@@ -299,23 +361,33 @@ export class Server {
     return known ?? (this.#destructive.has(tool) ? { destructiveHint: true } : undefined);
   }
 
+  /** What waits for a person's word is not called, whoever asks. */
+  async #mustBeAccepted(tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#pins.isStrict) return;
+    if (!this.#isCurrent()) await this.listTools({ signal });
+    const definition = this.#catalogue.known?.tools.find(({ name }) => name === tool);
+    if (definition !== undefined) this.#pins.assertAccepted(definition);
+  }
+
   /** Takes a listing. From here on there are its tools without configured secrets, and no others. */
   #keep(live: Live, listing: Listing<ToolDefinition>): readonly ToolDefinition[] {
     for (const notice of listing.notices) this.#notice(live.redact.listings.text(notice));
     const included = listing.items.filter(({ name }) => isIncluded(this.config, name));
     if (listing.complete) this.#noteMisfits(filterMisfits(this.config, listing.items, included.length));
-    const former = this.#catalogue.isFormer ? this.known : undefined;
+    const former = this.#catalogue.isFormer ? this.#catalogue.known : undefined;
     const tools = this.#catalogue.take(live, listing);
+    this.#pins.check(tools);
     const hidden = included.length - tools.length;
     if (hidden > 0) this.#notice(`${hidden} of its tools left out: a configured secret stands in the name`);
     this.#listed = { live, tools, names: new Set(included.map(({ name }) => name)), complete: listing.complete };
-    if (former !== undefined && this.known !== former) this.#port.toolsChanged?.(this.config.name);
+    if (former !== undefined && this.#catalogue.known !== former) this.#port.toolsChanged?.(this.config.name);
     for (const { name, annotations } of included) {
       if (annotations.destructiveHint) this.#destructive.add(name);
       else this.#destructive.delete(name);
     }
     this.#listingTrouble = undefined;
-    return tools;
+    this.#changed();
+    return this.#pins.shown(tools);
   }
 
   #noteMisfits(misfits: readonly string[]): void {
@@ -388,6 +460,10 @@ export class Server {
     return found === "yes";
   }
 
+  #changed(): void {
+    this.#port.changed?.(this.config.name);
+  }
+
   #isCurrent(): boolean {
     return this.#listed !== undefined && this.#listed.live === this.#link.live;
   }
@@ -396,6 +472,7 @@ export class Server {
     const line = sanitizeLine(text, NOTICE_CHARS);
     if (this.#notices.has(line) || this.#notices.size >= MAX_NOTICES) return;
     this.#notices.add(line);
+    this.#changed();
     this.#port.notice?.(this.config.name, line);
   }
 }

@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 import { catalogueFolder } from "../catalog/cache/folder.ts";
 import { findUntrusted } from "../config/consent.ts";
 import { keepPermission } from "../config/keep-permission.ts";
-import { catalogueDir, personOf } from "../config/paths.ts";
+import { catalogueDir, personOf, pinsDir } from "../config/paths.ts";
 import type { LoadedConfig, PermissionSettings, UntrustedFile } from "../config/record.ts";
 import { describeUnused } from "../config/unused.ts";
 import { createSpillStore } from "../content/spill.ts";
@@ -30,11 +30,22 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
   const surroundings = { ...given, env: withoutHandedOver(given.env) };
   endOrphans(surroundings.env);
   const roots = [{ uri: pathToFileURL(surroundings.cwd).href }];
-  const offered: ServerPort = { roots, ...port };
+  const watchers = new Set<() => void>();
+  const tellWatchers = () => {
+    for (const watcher of watchers) watcher();
+  };
+  const offered: ServerPort = {
+    roots,
+    ...port,
+    changed: (server) => {
+      port.changed?.(server);
+      tellWatchers();
+    },
+  };
   const person = personOf(surroundings.env);
-  const folder = catalogueFolder(catalogueDir(person));
+  const kept = { catalogue: catalogueFolder(catalogueDir(person)), pins: pinsDir(person) };
   const servers = new ServerSet(config, (server, predecessor, destructive) => {
-    const made = new Server(server, surroundings, offered, predecessor, destructive, folder);
+    const made = new Server(server, surroundings, offered, predecessor, destructive, kept);
     made.begin();
     return made;
   });
@@ -135,12 +146,23 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       use(name, { kind: "prompt", name: prompt, args }, options, ({ offers }) =>
         offers.getPrompt(prompt, args, options),
       ),
+    pins: (name) => find(name).pinState,
+    acceptPins: (name, tools) => ask(name, (server) => server.acceptPins(tools)),
     signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
       return statusOf(find(name));
     },
-    update: (next) => servers.update(next),
+    words: (name) => find(name).words,
+    watch: (changed) => {
+      watchers.add(changed);
+      return () => watchers.delete(changed);
+    },
+    update: (next) => {
+      const done = servers.update(next);
+      tellWatchers();
+      return done;
+    },
     beginConversation,
     close,
     [Symbol.asyncDispose]: () => close(),

@@ -1,5 +1,6 @@
 import { waitingNotice } from "../config/consent.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
+import { permissionLine } from "../permission/describe.ts";
 import type { McpSession, ServerStatus } from "./session.ts";
 
 /** A listing asked for only to show a count may not hold up the screen. */
@@ -12,7 +13,7 @@ const COUNT_LIMIT_MS = 2_000;
 export async function reportServers(session: McpSession): Promise<string> {
   const lines = await Promise.all(session.servers.map(({ name }) => reportServer(session, name)));
   const waiting = waitingNotice(session.untrusted, "`/mcp trust`");
-  const all = waiting === undefined ? lines : [...lines, waiting];
+  const all = [...lines, ...[waiting, permissionLine(session.permission)].filter((line) => line !== undefined)];
   return all.length === 0 ? "No MCP servers." : all.join("\n");
 }
 

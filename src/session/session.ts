@@ -25,12 +25,13 @@ import type {
 } from "../protocol/types.ts";
 import type { KnownOffers, KnownTools } from "../server/catalogue.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { CountedList, ServerFacts } from "../server/server.ts";
+import type { CountedList, PinState, ServerFacts } from "../server/server.ts";
 import type { SignInDoor } from "../server/sign-in.ts";
 import type { State } from "../server/states.ts";
 import type { ToolSearch } from "./search.ts";
 
 export type ServerState = State;
+export type ServerPinState = PinState;
 
 /** What is known of one server without asking it. */
 export interface ServerStatus {
@@ -132,10 +133,27 @@ export interface McpSession {
   ): Promise<Completion>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;
+  /**
+   * What of a server's tools, as they are known, is not as it was accepted. Starts nothing. Throws McpServerError
+   * `unknown-server`, and `denied` where the record cannot be read.
+   */
+  pins(server: string): ServerPinState;
+  /**
+   * Accepts these tools of a server as they are known, or all of them; the answer has the names of those that had waited. For
+   * what a person has said, and nobody else. Rejects with McpServerError.
+   */
+  acceptPins(server: string, tools?: readonly string[]): Promise<readonly string[]>;
   /** How one signs in to a server. Throws McpServerError `unknown-server`. */
   signIn(server: string): SignInDoor;
   /** Ends the server's connection, if any, and makes a new one. */
   reconnect(server: string, options?: RequestOptions): Promise<ServerStatus>;
+  /**
+   * The last that the server's process has written to stderr: clean text without secrets, empty where there is none. Throws
+   * McpServerError `unknown-server`.
+   */
+  words(server: string): string;
+  /** Calls `changed` after each change of what is told here of any server. Returns how to end that. */
+  watch(changed: () => void): () => void;
   /**
    * Takes up another reading of the configuration, at once: `servers`, `problems` and `untrusted` are of that one when this
    * returns. A server whose entry means the same keeps its connection, state and notices. One whose entry has changed

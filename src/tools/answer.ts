@@ -6,7 +6,8 @@ import { describeError, type ErrorCategory, McpServerError } from "../error.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { McpSession } from "../session/session.ts";
 import { ArgumentsError } from "./arguments.ts";
-import { adviseArguments, blamesArguments, type CallTarget, prepareArguments } from "./call-arguments.ts";
+import { callTool } from "./call.ts";
+import type { CallTarget } from "./call-arguments.ts";
 import { offersResources } from "./offers-resources.ts";
 import { READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
@@ -22,20 +23,9 @@ export interface PresentedResult extends Presentation {
   readonly notes: JsonObject;
 }
 
-/** A call that the server refused for its arguments, with what a model needs to call again. */
-class RefusedCall extends Error {
-  override readonly name = "RefusedCall";
-  readonly refusal: unknown;
-
-  constructor(refusal: unknown, advice: string) {
-    super(advice);
-    this.refusal = refusal;
-  }
-}
-
 /**
- * Calls a server's tool with the arguments its schema asks for, and fits its result to the server's limit, or to what the
- * tool itself asks for. When the server refuses the arguments, the answer says what it expects, once and short.
+ * Calls a server's tool and fits its result to the server's limit, or to what the tool itself asks for; what is to be said of
+ * the arguments stands behind it.
  */
 export async function callAndPresent(
   session: McpSession,
@@ -45,28 +35,19 @@ export async function callAndPresent(
   timeoutMs?: number,
 ): Promise<PresentedResult> {
   const { server, tool } = target;
-  const { args, repairs } = await prepareArguments(session, target);
-  const advise = () => adviseArguments(session, { server, tool, args }, repairs);
-  const options = {
+  const { result, repairs, advice } = await callTool(session, target, {
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
     ...(id !== undefined && { callId: id }),
     ...(timeoutMs !== undefined && { timeoutMs }),
-  };
-  const result = await session.callTool(server, tool, args, options).catch(async (thrown: unknown) => {
-    const advice = categoryOf(thrown) === "validation" ? await advise() : undefined;
-    throw advice === undefined ? thrown : new RefusedCall(thrown, advice.text);
   });
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
   const shown = await presentResult(result, { tool, limit, spill: session.spill, showImages });
   const hasLinks = result.content.some(({ type }) => type === "resource_link") && offersResources(session, server);
   const presented = hasLinks ? { ...shown, blocks: [...shown.blocks, howToRead(server)] } : shown;
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
-  const advice = result.isError ? await advise() : undefined;
-  if (advice === undefined || !(advice.areWrong || blamesArguments(textOf(presented.blocks)))) {
-    return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
-  }
-  const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice.text}` }];
+  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
+  const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice}` }];
   return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
 }
 
@@ -92,18 +73,12 @@ export function headOf(server: string, tool: string, isError: boolean): string {
   return `MCP server \`${server}\` tool \`${sanitizeLine(tool, 200)}\`${isError ? " reported an error" : ""}:`;
 }
 
-function textOf(blocks: readonly ModelBlock[]): string {
-  return blocks.map((block) => (block.type === "text" ? block.text : "")).join("\n");
-}
-
 /** A failure as an answer to the model: the sentence, and what the server said on stderr when it did not start. */
 export function failureAnswer(thrown: unknown, details: JsonObject): ToolAnswer {
-  const failure = thrown instanceof RefusedCall ? thrown.refusal : thrown;
-  const advice = thrown instanceof RefusedCall ? `\n\n${thrown.message}` : "";
   return {
-    content: [{ type: "text", text: sanitizeProse(`${describeError(failure)}${advice}`) }],
+    content: [{ type: "text", text: sanitizeProse(describeError(thrown)) }],
     isError: true,
-    details: { ...details, isError: true, category: categoryOf(failure) },
+    details: { ...details, isError: true, category: categoryOf(thrown) },
   };
 }
 

@@ -133,7 +133,11 @@ describe("what is asked for", () => {
 
   test("[E115] offline_access where it is listed, and what is configured", async () => {
     const here = await place({
-      authorization: { refresh: "offline", metadata: { scopes_supported: ["read", "offline_access"] } },
+      authorization: {
+        refresh: "offline",
+        knows: ["access_type"],
+        metadata: { scopes_supported: ["read", "offline_access"] },
+      },
       server: { metadata: { scopes_supported: ["read"] } },
       entry: { oauth: { authorizationParams: { access_type: "offline", state: "mine", prompt: "login" } } },
     });
@@ -328,7 +332,7 @@ describe("more scopes", () => {
     expect(await call(session)).toBe("echo hi");
   });
 
-  test("[E118] who asks by himself does so once for a scope that is held, and [E107] once for three 401s", async () => {
+  test("[E107] [E118] who asks by himself does so once for three 401s, and once more for a scope that is held", async () => {
     const here = await place({
       server: { callScope: "never", challenges: (url) => [`Bearer scope="never", resource_metadata="${url}"`] },
     });

@@ -50,16 +50,7 @@ export async function place(options: PlaceOptions = {}): Promise<Place> {
   afterwards(authorization, () => authorization.close());
   const server = await protectedServer({ ...options.server, authorization });
   afterwards(server, () => server.close());
-  const home = await temporaryHome({
-    mcp: { mcpServers: { s: { url: server.url, ...options.entry } } },
-    ...(options.env && { env: options.env }),
-  });
-  afterwards(home, () => home.remove());
-  const open = (port?: Port): McpSession => {
-    const env = home.env();
-    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd }, port);
-    return afterwards(session, () => session.close());
-  };
+  const { home, open } = await homeOf(server.url, options);
   const session = open();
   const signIn = async () => {
     const flow = await session.signIn("s").start();
@@ -67,6 +58,21 @@ export async function place(options: PlaceOptions = {}): Promise<Place> {
     await flow.done;
   };
   return { authorization, server, home, session, open, signIn };
+}
+
+/** A home with the server `s` at that address, and sessions over it. */
+export async function homeOf(
+  url: string,
+  { entry, env: added }: Pick<PlaceOptions, "entry" | "env"> = {},
+): Promise<Pick<Place, "home" | "open">> {
+  const home = await temporaryHome({ mcp: { mcpServers: { s: { url, ...entry } } }, ...(added && { env: added }) });
+  afterwards(home, () => home.remove());
+  const open = (port?: Port): McpSession => {
+    const env = home.env();
+    const session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd }, port);
+    return afterwards(session, () => session.close());
+  };
+  return { home, open };
 }
 
 /** What a browser does with an address: goes where it is sent. */

@@ -41,7 +41,7 @@ async function inPi<T>(
   const ctx = {
     cwd,
     hasUI,
-    ui: { notify: (text: string) => void told.push(text), select: async () => undefined },
+    ui: { notify: (text: string) => void told.push(text), select: async () => undefined, input: async () => undefined },
   };
   const command = mcpAuthCommand(host);
   try {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { until } from "../ground/wait.ts";
 import { call, type PlaceOptions, place } from "./open.ts";
-import { expired, fileOf, folderOf, refreshes, type Stored, startCaller, store, stored } from "./refreshing.ts";
+import { expired, fileOf, folderOf, refreshes, startCaller, store, stored } from "./refreshing.ts";
 
 describe("a token that is over", () => {
   test("is renewed once, and the call is made", async () => {
@@ -60,6 +60,7 @@ describe("a token that is over", () => {
     ["503", () => ({ status: 503, body: "busy" })],
     ["429", () => ({ status: 429, body: { error: "slow_down" } })],
     ["a page with 200", () => ({ type: "text/html", body: "<h1>Sign in to the hotel</h1>" })],
+    ["a cut connection", () => "reset"],
     ["a passing error", () => ({ status: 400, body: { error: "temporarily_unavailable" } })],
   ])("[E122] a refresh answered by %s keeps the sign-in, and asks nobody to do it again", async (_, onToken) => {
     const here = await expired();
@@ -73,6 +74,10 @@ describe("a token that is over", () => {
       message: expect.stringMatching(/sign-in could not be renewed/),
     });
     expect(stored(here)).toEqual(before);
+    // It is not asked again at once.
+    await expect(call(session)).rejects.toMatchObject({ category: "connection" });
+    expect(refreshes(here)).toBe(1);
+    expect([here.authorization.seen("/authorize").length, session.status("s").state]).toEqual([1, "failed"]);
     delete options.onToken;
     expect(await call(here.open())).toBe("echo hi");
   });
@@ -101,30 +106,54 @@ describe("a token that is over", () => {
     expect(refreshes(named)).toBe(1);
   });
 
-  test("[E277] [E278] a start that is over too soon does not throw the rotated token away", async () => {
-    const here = await expired({ authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } });
+  test("[E278] a refresh takes none of the time of the handshake", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 1_700 }, entry: { startup_timeout_sec: 2 } });
+    here.server.options.delayMs = 300;
     expect(await call(here.open())).toBe("echo hi");
-    const again = await expired(
-      { authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } },
-      "revoked",
-    );
-    await expect(call(again.open())).rejects.toMatchObject({ category: "timeout" });
-    await until("the refreshed tokens", () => {
-      const { refreshToken = "" } = stored(again).tokens ?? {};
-      return (refreshes(again) === 1 && again.authorization.refreshTokens.has(refreshToken)) || undefined;
-    });
-    expect(await call(again.open())).toBe("echo hi");
-    expect(refreshes(again)).toBe(1);
+    expect(refreshes(here)).toBe(1);
   });
+
+  test.each(["expired", "revoked"] as const)(
+    "[E277] a start that is over too soon does not throw the rotated token away (%s)",
+    async (how) => {
+      const options = { authorization: { tokenDelayMs: 1_500 }, entry: { startup_timeout_sec: 1 } };
+      const here = await expired(options, how);
+      await expect(call(here.open())).rejects.toMatchObject({ category: "timeout" });
+      await until("the refreshed tokens", () => {
+        const { refreshToken = "" } = stored(here).tokens ?? {};
+        return (refreshes(here) === 1 && here.authorization.refreshTokens.has(refreshToken)) || undefined;
+      });
+      expect(await call(here.open())).toBe("echo hi");
+      expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
+    },
+  );
+
+  test.each(["expired", "revoked"] as const)(
+    "[E043] metadata that never comes ends the start at its limit (%s)",
+    async (how) => {
+      const here = await expired({ entry: { startup_timeout_sec: 1 } }, how);
+      const { tokens, clientInfo, serverUrl } = stored(here);
+      // As another program stores them, so that the authorization server has to be found.
+      store(here, { tokens, clientInfo: { clientId: clientInfo?.clientId ?? "" }, serverUrl });
+      here.server.options.silent = (path) => path.startsWith("/.well-known/");
+      const error = await call(here.open()).catch((thrown: unknown) => thrown);
+      const what = how === "expired" ? "`renewing its sign-in`" : "`(server/discover|initialize)`";
+      expect(error).toMatchObject({
+        category: "timeout",
+        message: expect.stringMatching(new RegExp(`failed to initialize: ${what} timed out after 1s`)),
+      });
+      expect(stored(here).tokens).toEqual(tokens);
+    },
+  );
 
   test("a tokens.json of pi's adapter is read as it is", async () => {
     const here = await expired();
     const { tokens, clientInfo, serverUrl } = stored(here);
     store(here, {
       tokens,
-      clientInfo: { clientId: (clientInfo as { clientId: string }).clientId },
+      clientInfo: { clientId: clientInfo?.clientId ?? "" },
       serverUrl,
-    } as Stored);
+    });
     expect(await call(here.open())).toBe("echo hi");
     expect(refreshes(here)).toBe(1);
   });

@@ -1,39 +1,37 @@
 import { spawn } from "node:child_process";
-import { createHash } from "node:crypto";
-import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import type { Credentials } from "../../src/auth/store.ts";
 import { type Place, type PlaceOptions, place } from "./open.ts";
+import { changeTokens, credentials, credentialsFile } from "./stored.ts";
 
 const CALLER = fileURLToPath(new URL("caller.ts", import.meta.url));
 const KILL_AT = new URL("kill-at.ts", import.meta.url).href;
-const FOLDER = `sha256-${createHash("sha256").update("s").digest("hex")}`;
 
-export const folderOf = ({ home }: Place) => join(home.agentDir, "mcp-oauth", FOLDER);
-export const fileOf = (here: Place) => join(folderOf(here), "tokens.json");
-export interface Stored {
-  tokens?: { accessToken: string; refreshToken?: string; expiresAt?: number; [other: string]: unknown };
-  [other: string]: unknown;
-}
-export const stored = (here: Place) => JSON.parse(readFileSync(fileOf(here), "utf8")) as Stored;
-export const store = (here: Place, content: Stored) => writeFileSync(fileOf(here), JSON.stringify(content));
+export const folderOf = (here: Place) => dirname(fileOf(here));
+export const fileOf = ({ home }: Place) => credentialsFile(home);
+export const stored = ({ home }: Place) => credentials(home);
+export const store = (here: Place, content: Credentials) => writeFileSync(fileOf(here), JSON.stringify(content));
 export const refreshes = (here: Place) => here.authorization.grants("refresh_token").length;
 
 /** Somebody who has signed in, whose access token is over: by our clock, or the server has revoked it. */
 export async function expired(options: PlaceOptions = {}, how: "expired" | "revoked" = "expired"): Promise<Place> {
   const here = await place(options);
   await here.signIn();
-  const now = stored(here);
-  if (!now.tokens) throw new Error("It is not signed in.");
-  here.server.revoked.add(now.tokens.accessToken);
-  if (how === "expired") store(here, { ...now, tokens: { ...now.tokens, expiresAt: 1 } });
+  here.server.revoked.add(stored(here).tokens?.accessToken ?? "");
+  if (how === "expired") changeTokens(here.home, { expiresAt: 1 });
   return here;
 }
 
-/** A process that makes eight calls at once when it is told to; `KILL_AT`: see kill-at.ts. */
-export function startCaller({ home }: Place, env: Record<string, string> = {}) {
-  const child = spawn(process.execPath, ["--import", KILL_AT, CALLER, "8"], {
+/** A process that makes its calls at once when it is told to; `KILL_AT`: see kill-at.ts. */
+export function startCaller(
+  { home }: Pick<Place, "home">,
+  env: Record<string, string> = {},
+  { calls = 8, server = "s" } = {},
+) {
+  const child = spawn(process.execPath, ["--import", KILL_AT, CALLER, String(calls), server], {
     env: home.env(env),
     cwd: home.cwd,
     stdio: ["pipe", "pipe", "inherit"],

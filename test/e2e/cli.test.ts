@@ -129,7 +129,11 @@ describe.each(NODES.slice(0, 1))("pi-mcp on $name", ({ node }) => {
       [["call", "silent", "nope", "a=1"], 7, /^pi-mcp: MCP server `silent` has no tool `nope` \(available: echo\)$/],
       [["call", "refusing", "echo"], 8, /^pi-mcp: MCP server `refusing`: it answered with error -32602: a is missing$/],
       [["call"], 2, /^pi-mcp: call needs a server and a tool\. See `pi-mcp --help`\.$/],
-      [["fly"], 2, /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, add, .*\)\. See/],
+      [
+        ["fly"],
+        2,
+        /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, pins, add, .*\)\. See/,
+      ],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];
     for (const [args, code, line] of cases) {
@@ -194,6 +198,40 @@ describe.each(NODES.slice(0, 1))("pi-mcp on $name", ({ node }) => {
       code: 0,
     });
     expect(server.params("tools/call")[0]?.arguments).toEqual({ id, ids: `[${id}]`, far: "1e999", n: 7 });
+  });
+
+  test("call mends arguments, and says what was expected, as the tools of a model do", async () => {
+    await using home = await temporaryHome();
+    const properties = { path: { type: "string" }, limit: { type: "integer" }, tags: { type: "array" } };
+    const inputSchema = { type: "object", properties, required: ["path"] };
+    const refusal = { code: -32602, message: "no" };
+    const server = await fakeStdio(home, {
+      tools: [tool("find", { inputSchema }), tool("refuse", { inputSchema }), tool("fail", { inputSchema })],
+      on: {
+        "tools/call refuse": { error: refusal },
+        "tools/call fail": { text: "Input validation error", isError: true },
+      },
+    });
+    home.write({ mcp: { mcpServers: { fake: { command: server.command, args: server.args } } } });
+    await cli(node, home, "list", "fake");
+    const mended = "changed before sending: limit: read as integer; tags: put into a list";
+    const json = await cli(node, home, "call", "fake", "find", '{"path":"a","limit":"5","tags":"x"}');
+    expect(json).toMatchObject({ code: 0, stderr: `pi-mcp: ${mended}\n` });
+    const pairs = await cli(node, home, "call", "fake", "find", "path=7", "limit=5", "tags=x", "--json");
+    expect(pairs).toMatchObject({ code: 0, stderr: '{"repairs":["tags: put into a list"]}\n' });
+    expect(server.params("tools/call").map((params) => params?.arguments)).toEqual([
+      { path: "a", limit: 5, tags: ["x"] },
+      { path: "7", limit: 5, tags: ["x"] },
+    ]);
+    const expected = /"path" is missing[\s\S]*Expected parameters:[\s\S]*Nearest valid call: \{.*"path":"<path>"\}/;
+    const refused = await cli(node, home, "call", "fake", "refuse", "limit=many");
+    expect(refused).toMatchObject({ code: 8, stdout: "", stderr: expect.stringMatching(expected) });
+    const failed = await cli(node, home, "call", "fake", "fail", "{}");
+    expect(failed).toMatchObject({
+      code: 1,
+      stdout: "Input validation error\n",
+      stderr: expect.stringMatching(expected),
+    });
   });
 
   test("a limit longer than a timer can wait is no limit of a moment", async () => {

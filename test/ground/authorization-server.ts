@@ -36,12 +36,18 @@ export interface AuthorizationOptions {
   /** Whether it hands out refresh tokens; `offline`: for `offline_access` alone. */
   refresh?: boolean | "offline";
   rotates?: boolean;
+  /** Whether requests have to say what the tokens are for; default true. */
+  wantsResource?: boolean;
+  /** Parameters it knows beside those of the specification. */
+  knows?: readonly string[];
   /** Before it answers a token request. */
   tokenDelayMs?: number;
+  /** A page with "Allow" and "Deny", where a person decides; without it everybody agrees at once. */
+  consent?: boolean;
   /** Parameters of the answer at the callback: what is undefined is left out. */
   callback?: (parameters: Record<string, string>) => Record<string, string | undefined>;
-  /** Instead of the stub's own answers. */
-  onToken?: (form: URLSearchParams, request: AuthorizationRequestSeen) => Answer;
+  /** Instead of the stub's own answers; `reset` cuts the connection. */
+  onToken?: (form: URLSearchParams, request: AuthorizationRequestSeen) => Answer | "reset";
   onRegister?: (metadata: Record<string, unknown>) => Answer;
   /** The method it takes, whatever it says and registers. */
   takesMethod?: string;
@@ -52,6 +58,32 @@ interface Client {
   readonly secret: string | undefined;
   readonly method: string;
   readonly redirectUris: readonly string[];
+}
+
+/** What it knows of a request; anything else is refused, though the specification lets it pass. */
+const AUTHORIZE = [
+  ...["response_type", "client_id", "redirect_uri", "state", "scope", "prompt", "resource"],
+  ...["code_challenge", "code_challenge_method"],
+];
+const CLIENT = ["client_id", "client_secret", "client_assertion", "client_assertion_type"];
+const TOKEN: Readonly<Record<string, readonly string[]>> = {
+  authorization_code: [...CLIENT, "grant_type", "code", "redirect_uri", "code_verifier", "resource"],
+  refresh_token: [...CLIENT, "grant_type", "refresh_token", "resource", "scope"],
+  client_credentials: [...CLIENT, "grant_type", "resource", "scope"],
+};
+const REVOKE = [...CLIENT, "token", "token_type_hint"];
+const REGISTER = [
+  ...["client_name", "client_uri", "redirect_uris", "grant_types", "response_types", "application_type", "scope"],
+  "token_endpoint_auth_method",
+];
+
+/** What is wrong with the names of parameters. */
+function oddName(given: URLSearchParams, known: readonly string[]): string | undefined {
+  const names = [...given.keys()];
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) return `${twice} is there twice`;
+  const unknown = names.find((name) => !known.includes(name));
+  return unknown === undefined ? undefined : `${unknown} is not known`;
 }
 
 interface Grant {
@@ -86,6 +118,9 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
   const tokens = new Map<string, IssuedToken>();
   const clients = new Map<string, Client>();
   const codes = new Map<string, Grant>();
+  const usedCodes = new Set<string>();
+  /** Requests of a browser that wait for a person. */
+  const waiting = new Map<string, URLSearchParams>();
   const refreshTokens = new Map<string, Grant>();
   const used = new Map<string, Grant>();
   const secrets = new Set<string>();
@@ -136,17 +171,17 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
         return send(response, register(JSON.parse(body) as Record<string, unknown>));
       case "/authorize":
         return authorize(url.searchParams, response);
+      case "/decide":
+        return decide(new URLSearchParams(body), response);
       case "/token": {
         const form = new URLSearchParams(body);
         await sleep(options.tokenDelayMs ?? 0);
-        return send(response, options.onToken?.(form, seen) ?? token(form, seen));
+        const own = options.onToken?.(form, seen);
+        if (own === "reset") return void request.socket.resetAndDestroy();
+        return send(response, own ?? token(form, seen));
       }
-      case "/revoke": {
-        const given = new URLSearchParams(body).get("token") ?? "";
-        refreshTokens.delete(given);
-        tokens.delete(given);
-        return send(response, { body: "" });
-      }
+      case "/revoke":
+        return send(response, revoke(new URLSearchParams(body), seen));
       default:
         return send(response, { status: 404, body: "not here" });
     }
@@ -161,6 +196,12 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
     const own = options.onRegister?.(given);
     if (own) return own;
     const uris = given.redirect_uris as string[];
+    const odd = Object.keys(given).find((name) => !REGISTER.includes(name));
+    if (odd !== undefined) return refuse("invalid_client_metadata", `${odd} is not known`);
+    if (String(given.response_types) !== "code") return refuse("invalid_client_metadata", "response_types");
+    if (String(given.grant_types) !== "authorization_code,refresh_token") {
+      return refuse("invalid_client_metadata", "grant_types");
+    }
     if (given.application_type !== "native") return refuse("invalid_client_metadata", "application_type");
     if (!Array.isArray(uris) || uris.length !== 1) return refuse("invalid_redirect_uri", "one redirect_uri is wanted");
     const method = String(given.token_endpoint_auth_method);
@@ -183,26 +224,55 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
         ? "redirect_uri is not registered"
         : query.get("response_type") !== "code"
           ? "response_type"
-          : query.get("code_challenge_method") !== "S256" || !query.get("code_challenge")
+          : query.get("code_challenge_method") !== "S256" || !/^[\w-]{43}$/.test(query.get("code_challenge") ?? "")
             ? "no PKCE"
             : !query.get("state")
               ? "no state"
-              : undefined;
+              : options.wantsResource !== false && !query.get("resource")
+                ? "no resource"
+                : oddName(query, [...AUTHORIZE, ...(options.knows ?? [])]);
     if (why !== undefined || !client) {
       refusals.push(`authorize: ${why}`);
       send(response, { status: 400, body: String(why) });
       return;
     }
+    if (options.consent === true) askPerson(query, response);
+    else answerBrowser(query, response);
+  }
+
+  function askPerson(query: URLSearchParams, response: ServerResponse): void {
+    const id = randomUUID();
+    waiting.set(id, query);
+    const button = (label: string) => `<button name="decision" value="${label}">${label}</button>`;
+    const form = `<form method="post" action="${issuer}/decide"><input type="hidden" name="id" value="${id}">`;
+    const page = `<!doctype html><title>Consent</title><h1>Let pi-mcp in?</h1>${form}${button("Allow")}${button("Deny")}</form>`;
+    send(response, { type: "text/html", body: page });
+  }
+
+  function decide(form: URLSearchParams, response: ServerResponse): void {
+    const id = form.get("id") ?? "";
+    const query = waiting.get(id);
+    waiting.delete(id);
+    if (!query) send(response, { status: 400, body: "This was decided before." });
+    else if (form.get("decision") === "Allow") answerBrowser(query, response);
+    else redirect(query, { error: "access_denied", error_description: "The person <b>said</b> no" }, response);
+  }
+
+  function answerBrowser(query: URLSearchParams, response: ServerResponse): void {
     const code = secret("code");
     codes.set(code, {
-      clientId: client.id,
-      redirectUri,
+      clientId: query.get("client_id") ?? "",
+      redirectUri: query.get("redirect_uri") ?? "",
       challenge: query.get("code_challenge") ?? "",
       scope: query.get("scope") ?? "",
       resource: query.get("resource"),
     });
-    const usual = { code, state: query.get("state") ?? "", iss: issuer };
-    const target = new URL(redirectUri);
+    redirect(query, { code }, response);
+  }
+
+  function redirect(query: URLSearchParams, said: Record<string, string>, response: ServerResponse): void {
+    const usual = { ...said, state: query.get("state") ?? "", iss: issuer };
+    const target = new URL(query.get("redirect_uri") ?? "");
     for (const [name, value] of Object.entries(options.callback?.(usual) ?? usual)) {
       if (value !== undefined) target.searchParams.set(name, value);
     }
@@ -216,11 +286,20 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
     const client = authenticate(form, seen);
     if (typeof client === "string") return refuse("invalid_client", client, 401);
     const type = form.get("grant_type");
+    const odd = oddName(form, TOKEN[String(type)] ?? []);
+    if (odd !== undefined && type !== null && type in TOKEN) return refuse("invalid_request", odd);
+    if (options.wantsResource !== false && !form.get("resource")) return refuse("invalid_target", "no resource");
     if (type === "client_credentials") return issue(client.id, form.get("scope") ?? "", undefined);
     if (type === "authorization_code") {
       const code = form.get("code") ?? "";
       const grant = codes.get(code);
+      if (!grant && usedCodes.has(code)) {
+        // A code that comes twice was stolen: what it was changed for ends (RFC 6749 section 4.1.2).
+        endAll(client.id);
+        return refuse("invalid_grant", "a code was used twice");
+      }
       codes.delete(code);
+      usedCodes.add(code);
       const challenge = createHash("sha256")
         .update(form.get("code_verifier") ?? "")
         .digest("base64url");
@@ -236,7 +315,7 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
       const grant = refreshTokens.get(given);
       if (!grant && used.has(given)) {
         // A token that comes twice was stolen: the whole grant ends (OAuth 2.1, section 4.3.1).
-        for (const [each, of] of refreshTokens) if (of.clientId === client.id) refreshTokens.delete(each);
+        endAll(client.id);
         return refuse("invalid_grant", "a refresh token was used twice");
       }
       if (!grant || grant.clientId !== client.id) return refuse("invalid_grant", "unknown refresh token");
@@ -247,6 +326,25 @@ export async function authorizationServer(options: AuthorizationOptions = {}): P
       return issue(client.id, grant.scope, grant);
     }
     return refuse("unsupported_grant_type", String(type));
+  }
+
+  function endAll(clientId: string): void {
+    for (const [each, of] of refreshTokens) if (of.clientId === clientId) refreshTokens.delete(each);
+    for (const [each, of] of tokens) if (of.clientId === clientId) tokens.delete(each);
+  }
+
+  function revoke(form: URLSearchParams, seen: AuthorizationRequestSeen): Answer {
+    const client = authenticate(form, seen);
+    if (typeof client === "string") return refuse("invalid_client", client, 401);
+    const odd = oddName(form, REVOKE);
+    if (odd !== undefined) return refuse("invalid_request", odd);
+    const given = form.get("token") ?? "";
+    const isRefresh = refreshTokens.get(given)?.clientId === client.id;
+    refreshTokens.delete(given);
+    if (tokens.get(given)?.clientId === client.id) tokens.delete(given);
+    // RFC 7009 section 2.1: with a refresh token, what was issued by it.
+    if (isRefresh) endAll(client.id);
+    return { body: "" };
   }
 
   /** The client, or what is wrong. Never two ways at once (RFC 6749 section 2.3). */
@@ -313,6 +411,10 @@ export interface ProtectedOptions {
   /** Scope that `tools/call` needs. */
   callScope?: string;
   path?: string;
+  /** Paths that take a request and never answer. */
+  silent?: (path: string) => boolean;
+  /** Before it answers a message. */
+  delayMs?: number;
 }
 
 /**
@@ -345,6 +447,7 @@ export async function protectedServer(options: ProtectedOptions): Promise<Protec
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname } = new URL(request.url ?? "/", origin);
     paths.push(pathname);
+    if (options.silent?.(pathname)) return;
     const metadataPath = options.metadataPath ?? `/.well-known/oauth-protected-resource${path}`;
     if (pathname === metadataPath) {
       const body = {
@@ -372,6 +475,7 @@ export async function protectedServer(options: ProtectedOptions): Promise<Protec
     if (!token || token.expiresAt <= Date.now() || revoked.has(given)) {
       return send(response, { status: 401, headers: { "www-authenticate": challenges }, body: "" });
     }
+    await sleep(options.delayMs ?? 0);
     const { callScope } = options;
     if (message.method === "tools/call" && callScope && !token.scope.split(" ").includes(callScope)) {
       const insufficient = `Bearer error="insufficient_scope", scope="${callScope}", resource_metadata="${metadataUrl}"`;

@@ -30,7 +30,8 @@ function hostIn(home: Awaited<ReturnType<typeof temporaryHome>>) {
   } as unknown as PiApi;
   const asked: string[] = [];
   const select = async (title: string) => (asked.push(title) > 0 ? "Allow" : undefined);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify: (text: string) => void told.push(text), select } };
+  const ui = { notify: (text: string) => void told.push(text), select, input: async () => undefined };
+  const ctx = { cwd: home.cwd, hasUI: true, ui };
   const mcp = (args: object, signal?: AbortSignal) =>
     tools.findLast(({ name }) => name === "mcp")?.execute("1", args, signal, undefined);
   /** As the model calls a tool of a server of an mcp.json. */
@@ -67,10 +68,10 @@ test("completion offers no name from a file that is not allowed", async () => {
     const { host, ctx } = hostIn(home);
     host.begin(ctx);
     const values = mcpCommand(host)
-      .getArgumentCompletions("")
+      .getArgumentCompletions("reconnect ")
       ?.map(({ value }) => value);
     await host.end();
-    expect(values).toEqual(["trust", "reconnect", "reconnect own"]);
+    expect(values).toEqual(["reconnect own"]);
     expect(own.starts()).toEqual([]);
   });
 });
@@ -319,3 +320,20 @@ test("direct tools: a failed start is told with what the server said on stderr",
 });
 
 // Needs a PID 1 that does not reap at once, as in many containers; there is no event to await instead of a duration.
+
+test("[E238] a person is told once when a server has other tools than were accepted", async () => {
+  await using home = await temporaryHome();
+  await withEnv(home.env(), async () => {
+    const notices: string[] = [];
+    for (const description of ["Reads.", "Reads, and tells nobody.", "Reads, and tells nobody."]) {
+      const server = await fakeStdio(home, { tools: [tool("read", { description })] });
+      home.write({ settings: { mcpServers: [server.entry("fake")] } });
+      const { host, ctx, told, mcp } = hostIn(home);
+      host.begin(ctx);
+      await mcp({ action: "list_tools", server: "fake" });
+      await host.end();
+      notices.push(told.join("\n"));
+    }
+    expect(notices).toEqual(["", expect.stringContaining("has other tools than were accepted: changed read."), ""]);
+  });
+});

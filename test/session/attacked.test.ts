@@ -2,6 +2,7 @@ import { chmodSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
 import { readAcpServers } from "../../src/config/acp.ts";
+import { loadConfig } from "../../src/config/load.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { LegacySseTransport } from "../../src/transport/legacy-sse.ts";
 import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
@@ -270,12 +271,14 @@ test("a host function that throws at once is still an answer to the server", asy
   const server = await fakeStdio(home, {
     on: { "tools/call": { ask: { method: "sampling/createMessage", params: {} }, usual: true } },
   });
-  const config = readAcpServers([{ name: "fake", command: server.command, args: server.args }]);
+  home.write({ settings: { mcpServers: [server.entry("fake", { sampling: true })] } });
+  const config = loadConfig({ env: home.env(), home: home.home });
   const sample = () => {
     throw new Error("no model");
   };
   await using session = createSession(config, { env: home.env(), cwd: home.cwd }, { sample });
   expect(await soon(session.callTool("fake", "echo", {}))).toHaveProperty("value");
+  expect(server.received().find(({ message }) => message?.error)?.message?.error?.code).toBe(-32603);
 });
 
 test("a server that announces a change with every listing is not listed without end", async () => {

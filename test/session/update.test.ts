@@ -88,7 +88,7 @@ test("a call under way ends on the old connection, the next goes to the new one,
     },
   });
   await using _ = home;
-  configure({ s: {} });
+  configure({ s: { sampling: true } });
   let finish = () => {};
   const answered = new Promise<void>((resolve) => {
     finish = resolve;
@@ -98,7 +98,7 @@ test("a call under way ends on the old connection, the next goes to the new one,
   const slow = session.callTool("s", "echo", {});
   await servers.s.until("tools/call");
   const [first] = servers.s.starts();
-  configure({ s: { env: { NEW: "1" } } });
+  configure({ s: { sampling: true, env: { NEW: "1" } } });
   await update();
   // Nobody waited for the slow call.
   expect(alive("s")).toEqual([first]);

@@ -4,12 +4,13 @@ import { expect, test } from "vitest";
 import { ToolNames } from "../../src/catalog/names.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { describeError } from "../../src/error.ts";
-import type { PiApi, PiTool } from "../../src/hosts/pi/api.ts";
+import type { PiApi, PiTheme, PiTool } from "../../src/hosts/pi/api.ts";
 import { mcpAuthCommand } from "../../src/hosts/pi/auth-command.ts";
 import { mcpCommand } from "../../src/hosts/pi/command.ts";
 import { PiHost } from "../../src/hosts/pi/host.ts";
 import { tell } from "../../src/hosts/pi/notice.ts";
 import { PiTools } from "../../src/hosts/pi/pi-tools.ts";
+import { toolRenderers } from "../../src/hosts/pi/render.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import { diagnose } from "../../src/session/diagnose.ts";
 import { reportServers } from "../../src/session/report.ts";
@@ -261,7 +262,7 @@ test("[E235] [E236] so is every notice of pi, and all that `/mcp` says", async (
   const told: string[] = [];
   const notify = (said: string) => void told.push(said);
   const select = async (title: string) => void told.push(title);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select } };
+  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select, input: select } };
   const host = new PiHost(notedPi().pi);
   await withEnv(home.env(), async () => {
     host.begin(ctx);
@@ -274,6 +275,37 @@ test("[E235] [E236] so is every notice of pi, and all that `/mcp` says", async (
   for (const each of TEXTS) tell({ hasUI: true, ctx }, each, "info");
   expect(told.length).toBeGreaterThan(TEXTS.length + 40);
   expectFit("a notice", ...told);
+});
+
+test("[E235] [E236] so is every drawing of a call and its result", () => {
+  const text = supply();
+  const theme: PiTheme = { fg: (_color, words) => words, bold: (words) => words };
+  for (let round = 0; round < 200; round++) {
+    const args = { action: "call", server: text(), tool: text(), selector: text(), args: { [text()]: text() } };
+    const details = {
+      action: text(),
+      server: text(),
+      tool: text(),
+      files: [text()],
+      repairs: [text()],
+      category: text(),
+    };
+    const result = {
+      content: [{ type: "text" as const, text: text() }],
+      details: { ...details, isError: round % 2 === 0 },
+    };
+    const context = { state: {}, expanded: round % 3 === 0 };
+    const renderers = toolRenderers(round % 5 === 0 ? text() : "mcp", { server: text(), tool: text() });
+    const above = renderers.renderCall(args, theme, context);
+    const below = renderers.renderResult(
+      result,
+      { expanded: context.expanded, isPartial: round % 7 === 0 },
+      theme,
+      context,
+    );
+    for (const drawn of [above, below])
+      for (const width of [20, 80]) expectFit("a drawing", ...(drawn?.render(width) ?? []));
+  }
 });
 
 async function withEnv(env: Record<string, string>, run: () => Promise<void>): Promise<void> {

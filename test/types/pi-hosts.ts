@@ -1,6 +1,6 @@
-import type { ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
+import type { ExtensionContext as CurrentContext, ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI as OldestPi } from "pi-0.73";
-import type { PiMcpServersApi, PiToolRendererApi } from "../../src/hosts/pi/api.ts";
+import type { PiMcpServersApi, PiModelContext, PiToolRendererApi } from "../../src/hosts/pi/api.ts";
 import piMcp from "../../src/hosts/pi/extension.ts";
 
 // Checked by the compiler, never run: what the extension asks of pi is there, in this shape, in both hosts.
@@ -13,3 +13,6 @@ true satisfies Newer;
 
 type Drawing = CurrentPi extends PiToolRendererApi ? true : never;
 true satisfies Drawing;
+
+type Asking = CurrentContext extends PiModelContext ? true : never;
+true satisfies Asking;

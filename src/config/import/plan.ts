@@ -96,9 +96,16 @@ export function planImport(scanned: readonly ScannedClient[], request: ImportReq
       skipped: skipped.filter(isAsked),
     })),
   }));
-  const after = editEntries(request.file, text, edits);
-  const change = lineDiff(masked(request.file, text), masked(request.file, after)).map(escaped);
-  return { clients, edits, change };
+  return { clients, edits, change: changeOf(request.file, text, edits) };
+}
+
+/** How a file would change, as `diff -u` shows it, secrets masked. Throws EditError where it cannot be edited. */
+export function previewEdits(file: string, edits: readonly EntryEdit[]): readonly string[] {
+  return changeOf(file, readText(file), edits);
+}
+
+function changeOf(file: string, text: string, edits: readonly EntryEdit[]): string[] {
+  return lineDiff(masked(file, text), masked(file, editEntries(file, text, edits))).map(escaped);
 }
 
 /** Of a file that is not there, nothing. */

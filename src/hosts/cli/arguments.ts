@@ -29,7 +29,10 @@ function readPair(word: string): readonly [string, string] {
   return [word.slice(0, at), word.slice(at + 1)];
 }
 
-/** Gives each text the type the tool's schema states; without a statement, JSON where it is JSON and text otherwise. */
+/**
+ * Gives each text the type the tool's schema states; without a statement, JSON where it is JSON and text otherwise. What is of
+ * no such type stays a text: it is mended, or refused by the server, as what a model writes.
+ */
 export function argumentsFromPairs(pairs: readonly (readonly [string, string])[], schema: JsonObject): JsonObject {
   const properties = (schema.properties ?? {}) as Record<string, JsonObject | undefined>;
   return Object.fromEntries(pairs.map(([key, text]) => [key, typed(key, text, properties[key]?.type)]));
@@ -41,9 +44,9 @@ function typed(key: string, text: string, type: unknown): unknown {
   const value = parsed(text);
   if (types.length === 0) return value === undefined ? text : value;
   if (value !== undefined && types.some((name) => isOfType(value, name))) return value;
-  if (types.includes("string")) return text;
-  const why = inexactNumber(text) === text ? ", which is too large to be sent unchanged" : "";
-  throw new ArgumentsError(`\`${key}\` must be of type ${types.join(" or ")}, not \`${text}\`${why}`);
+  if (types.includes("string") || inexactNumber(text) !== text) return text;
+  const why = `must be of type ${types.join(" or ")}, not \`${text}\`, which is too large to be sent unchanged`;
+  throw new ArgumentsError(`\`${key}\` ${why}`);
 }
 
 /** `undefined` also for JSON that would not arrive as it was written. */

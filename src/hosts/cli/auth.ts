@@ -1,4 +1,5 @@
-import { createInterface } from "node:readline";
+import { createInterface, type Interface } from "node:readline";
+import { Writable } from "node:stream";
 import { openBrowser } from "../../auth/browser.ts";
 import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
@@ -14,7 +15,10 @@ export const auth: Command = {
   name: "auth",
   help: [
     ["auth login <server>", "sign in: opens the browser, or takes what it ended at on stdin"],
-    ["auth complete <server> <address>", "completes a sign-in that was started with --no-wait"],
+    [
+      "auth complete <server> [address]",
+      "completes a sign-in that was started with --no-wait; reads the address from stdin",
+    ],
     ["auth status [server]", "who is signed in"],
     ["auth logout <server>", "forgets a sign-in, here and at the server"],
   ],
@@ -24,8 +28,10 @@ export const auth: Command = {
     const session = openSession(input.values);
     try {
       if (action === "status" && pasted === undefined) return await status(input, session, server);
-      if (action === "complete" && server !== undefined && pasted !== undefined && more.length === 0) {
-        await session.signIn(server).complete(pasted);
+      if (action === "complete" && server !== undefined && more.length === 0) {
+        const answer = pasted ?? (await readPasted(input));
+        if (input.options.signal.aborted) throw cancelled(server);
+        await session.signIn(server).complete(answer);
         return said(input, server, "signed-in", `Signed in to MCP server \`${shown(server)}\`.\n`);
       }
       if (server === undefined || pasted !== undefined) throw new UsageError(USAGE);
@@ -38,7 +44,8 @@ export const auth: Command = {
   },
 };
 
-const USAGE = "auth takes login, complete, status or logout, and the name of a server (complete: also what was pasted)";
+const USAGE =
+  "auth takes login, complete, status or logout, and the name of a server (complete: also the address the browser ended at, as an argument or on stdin)";
 
 function shown(name: string): string {
   return sanitizeLine(name, 100);
@@ -61,31 +68,29 @@ async function login(input: CommandInput, session: McpSession, server: string): 
   }
   if (!waits) {
     if (!terminal.json)
-      terminal.write(`Then run: pi-mcp auth complete ${shown(server)} '<the address the browser ended at>'\n`);
+      terminal.write(`Then run: pi-mcp auth complete ${shown(server)}\nand paste the address the browser ended at.\n`);
     flow.cancel("it is completed later");
     return EXIT_OF_CATEGORY["needs-auth"];
   }
   if (!terminal.json && values["no-browser"] !== true) openBrowser(url, process.env);
   if (!terminal.json) {
+    const hidden = process.stdin.isTTY ? " What is pasted is not shown." : "";
     terminal.write(
-      "If the browser cannot come back here, paste the address it ended at, or the code, and press Enter.\n",
+      `If the browser cannot come back here, paste the address it ended at, or the code, and press Enter.${hidden}\n`,
     );
   }
   const cancel = () => flow.cancel("cancelled");
   options.signal.addEventListener("abort", cancel, { once: true });
   const limit =
     options.timeoutMs === undefined ? undefined : setTimeout(() => flow.cancel(TOO_LATE), options.timeoutMs);
-  const lines = createInterface({ input: process.stdin, terminal: false });
-  lines.on("line", (line) => {
-    if (line.trim() === "") return;
+  const lines = readLines((line) => {
     // It is over, or goes on; the one who waits below is told.
     flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
   });
   try {
     await flow.done;
   } catch (error) {
-    if (options.signal.aborted) throw new McpServerError(server, "cancelled", "the sign-in was cancelled");
-    throw error;
+    throw options.signal.aborted ? cancelled(server) : error;
   } finally {
     clearTimeout(limit);
     lines.close();
@@ -94,7 +99,45 @@ async function login(input: CommandInput, session: McpSession, server: string): 
   return said(input, server, "signed-in", `Signed in to MCP server \`${shown(server)}\`.\n`);
 }
 
+function cancelled(server: string): McpServerError {
+  return new McpServerError(server, "cancelled", "the sign-in was cancelled");
+}
+
 const TOO_LATE = "nobody signed in within the time that was given";
+
+/**
+ * What a person pastes, line by line. A terminal's own lines end at 4096 characters, which an address with a code may well
+ * have, and would be shown with the code in them; so there the keys are read one by one.
+ */
+function readLines(take: (line: string) => void): Interface {
+  const nowhere = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const terminal = process.stdin.isTTY === true;
+  const lines = createInterface({ input: process.stdin, output: nowhere, terminal, historySize: 0 });
+  lines.on("line", (line) => {
+    if (line.trim() !== "") take(line);
+  });
+  // Ctrl-C is a key like any other then.
+  lines.on("SIGINT", () => void process.emit("SIGINT", "SIGINT"));
+  return lines;
+}
+
+/** What is given as an argument others on this computer can read, and a shell remembers; what is pasted they cannot. */
+async function readPasted({ terminal, options }: CommandInput): Promise<string> {
+  if (process.stdin.isTTY) {
+    terminal.write("Paste the address the browser ended at, or the code, and press Enter. It is not shown.\n");
+  }
+  const text = await new Promise<string>((resolve) => {
+    const lines = readLines((line) => {
+      resolve(line);
+      lines.close();
+    });
+    lines.once("close", () => resolve(""));
+    options.signal.addEventListener("abort", () => lines.close(), { once: true });
+  });
+  process.stdin.unref?.();
+  if (text === "" && !options.signal.aborted) throw new UsageError(USAGE);
+  return text;
+}
 
 async function logout(input: CommandInput, session: McpSession, server: string): Promise<number> {
   const had = await session.signIn(server).logout();

@@ -1,14 +1,16 @@
 import { presentResult } from "../../content/present.ts";
+import { sanitizeText } from "../../content/sanitize.ts";
 import type { SpillStore } from "../../content/spill.ts";
 import type { CallToolResult, JsonObject } from "../../protocol/types.ts";
 import type { McpSession } from "../../session/session.ts";
 import { ArgumentsError } from "../../tools/arguments.ts";
+import { callTool } from "../../tools/call.ts";
 import { argumentsFromPairs, readCallWords } from "./arguments.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
 import { openSession } from "./open-session.ts";
-import type { CommandOptions } from "./terminal.ts";
+import type { CommandOptions, Terminal } from "./terminal.ts";
 
 interface CallRequest {
   readonly server: string;
@@ -39,14 +41,22 @@ async function run({ terminal, values, options }: CommandInput, request: CallReq
         throw new ArgumentsError(`${request.server} ${request.tool}: ${error.message}`);
       throw error;
     });
-    const result = await session.callTool(request.server, request.tool, args, options);
-    const text = terminal.json ? JSON.stringify(result.raw) : await wholeText(result, request.tool, session.spill);
+    const { server, tool } = request;
+    const { result, repairs, advice } = await callTool(session, { server, tool, args }, options);
+    if (repairs.length > 0) note(terminal, { repairs }, `changed before sending: ${repairs.join("; ")}`);
+    const text = terminal.json ? JSON.stringify(result.raw) : await wholeText(result, tool, session.spill);
     terminal.write(`${text}\n`);
+    if (advice !== undefined) note(terminal, { advice }, advice);
     return result.isError ? EXIT.toolError : EXIT.ok;
   } finally {
     // What was printed names them.
     await session.close({ keepResults: true });
   }
+}
+
+/** Beside the result, which stays what the server gave. */
+function note({ json }: Terminal, facts: object, text: string): void {
+  console.error(json ? JSON.stringify(facts) : `pi-mcp: ${sanitizeText(text)}`);
 }
 
 const NO_LIMIT = { maxBytes: Number.POSITIVE_INFINITY, maxLines: Number.POSITIVE_INFINITY };
@@ -67,16 +77,6 @@ async function argumentsOf(
   session.config(server);
   const written = readCallWords(words);
   if (written.kind === "object") return written.args;
-  return argumentsFromPairs(written.pairs, await schemaOf(session, server, tool, options));
-}
-
-/** The tool's schema; `{}` for a tool the server does not list, which the call itself then refuses. */
-async function schemaOf(
-  session: McpSession,
-  server: string,
-  tool: string,
-  options: CommandOptions,
-): Promise<JsonObject> {
-  const tools = await session.listTools(server, { signal: options.signal });
-  return tools.find(({ name }) => name === tool)?.inputSchema ?? {};
+  const { inputSchema } = await session.findTool(server, tool, { signal: options.signal });
+  return argumentsFromPairs(written.pairs, inputSchema);
 }

@@ -1,9 +1,9 @@
 import { formatProblem } from "../../config/problems.ts";
 import type { ConfigProblem } from "../../config/record.ts";
-import { sanitizeLine } from "../../content/sanitize.ts";
 import type { ErrorCategory } from "../../error.ts";
-import type { Check, Diagnosis } from "../../session/check.ts";
+import type { Diagnosis } from "../../session/check.ts";
 import { createSession } from "../../session/create-session.ts";
+import { describeDiagnosis, type Verdict, verdictOf } from "../../session/describe-diagnosis.ts";
 import { diagnose } from "../../session/diagnose.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
 import { configHere, SOURCE_OPTIONS } from "./config-file.ts";
@@ -31,7 +31,7 @@ export const doctor: Command = {
       for (const each of begun) {
         const diagnosis = await each;
         diagnoses.push(diagnosis);
-        if (!terminal.json) terminal.write(describe(diagnosis));
+        if (!terminal.json) terminal.write(`${describeDiagnosis(diagnosis)}\n`);
       }
       if (terminal.json) terminal.write(`${JSON.stringify({ servers: diagnoses, problems })}\n`);
       else terminal.write(summary(diagnoses));
@@ -41,30 +41,6 @@ export const doctor: Command = {
     }
   },
 };
-
-function describe(diagnosis: Diagnosis): string {
-  const lines = diagnosis.checks.flatMap(describeCheck);
-  return `${sanitizeLine(diagnosis.server, 100)}: ${VERDICTS[verdictOf(diagnosis)]}\n${lines.join("\n")}\n\n`;
-}
-
-function describeCheck({ status, id, text, details = [], hint }: Check): string[] {
-  return [
-    `  ${status.padEnd(7)}  ${id.padEnd(13)}  ${text}`,
-    ...details.map((line) => `${INDENT}| ${line}`),
-    ...(hint === undefined ? [] : [`${INDENT}→ ${hint}`]),
-  ];
-}
-
-const INDENT = " ".repeat(26);
-
-type Verdict = "works" | "fails" | "unused";
-
-const VERDICTS: Readonly<Record<Verdict, string>> = { works: "works", fails: "does not work", unused: "not in use" };
-
-function verdictOf({ state, checks }: Diagnosis): Verdict {
-  if (checks.some(({ status }) => status === "failed")) return "fails";
-  return state === "used" ? "works" : "unused";
-}
 
 function summary(diagnoses: readonly Diagnosis[]): string {
   if (diagnoses.length === 0)

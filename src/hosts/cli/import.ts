@@ -2,6 +2,7 @@ import { basename } from "node:path";
 import type { ImportClient } from "../../config/import/client.ts";
 import { IMPORT_CLIENTS } from "../../config/import/clients.ts";
 import { type ImportPlan, type ImportRequest, planImport } from "../../config/import/plan.ts";
+import { describeImport, describeListing, importAsJson } from "../../config/import/report.ts";
 import { type ScannedClient, scanClient } from "../../config/import/scan.ts";
 import { formatProblem, quote, visible } from "../../config/problems.ts";
 import { userEnvironment } from "../../config/user.ts";
@@ -9,7 +10,6 @@ import { McpServerError } from "../../error.ts";
 import { allWords, type Command, type CommandInput, textOption, UsageError } from "./command.ts";
 import { edit, FILE_OPTION, fileToEdit, usedInstead } from "./config-file.ts";
 import { EXIT } from "./exit-codes.ts";
-import { describeImport, describeListing, importAsJson } from "./import-report.ts";
 
 /**
  * Reads what other programs have configured and adds it to an mcp.json. Without the name of a program it only lists.

@@ -41,7 +41,17 @@ export interface PiContext {
   readonly ui: {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */
-    select(title: string, options: string[]): Promise<string | undefined>;
+    select(title: string, options: string[], more?: { signal?: AbortSignal }): Promise<string | undefined>;
+    /** A line of text; undefined when the dialog was dismissed. 0.73 does not show the placeholder. */
+    input(title: string, placeholder?: string, more?: { signal?: AbortSignal }): Promise<string | undefined>;
+    /** A text of several lines. */
+    editor?(title: string, prefill?: string): Promise<string | undefined>;
+    /** In a terminal: what the factory makes has the keyboard until it is done. Elsewhere the factory is not called. */
+    custom?<T>(
+      factory: (tui: PiTerminal, theme: PiTheme, keys: PiKeys, done: (result: T) => void) => PiView,
+    ): Promise<T | undefined>;
+    /** A line below the editor, for as long as it has a text. */
+    setStatus?(key: string, text: string | undefined): void;
     /** Without an effect where there is no editor. */
     addAutocompleteProvider?(factory: (current: PiAutocomplete) => PiAutocomplete): void;
   };
@@ -49,12 +59,23 @@ export interface PiContext {
 
 /** What a command gets. */
 export interface PiCommandContext extends PiContext {
-  readonly ui: PiContext["ui"] & {
-    /** What was typed; undefined when the dialog was dismissed. */
-    input(title: string, placeholder?: string): Promise<string | undefined>;
-  };
   /** Whether the agent is not at work. */
   isIdle(): boolean;
+}
+
+export interface PiTerminal {
+  readonly terminal: { readonly rows: number };
+  requestRender(): void;
+}
+
+export interface PiKeys {
+  // biome-ignore lint/suspicious/noExplicitAny: each host has a type for the names it knows
+  matches(data: string, binding: any): boolean;
+}
+
+export interface PiView extends PiComponent {
+  handleInput(data: string): void;
+  dispose?(): void;
 }
 
 export type PiContent = { type: "text"; text: string } | { type: "image"; data: string; mimeType: string };
@@ -206,4 +227,31 @@ export interface PiToolRendererApi {
 
 export function drawsUnknownTools(pi: object): pi is PiToolRendererApi {
   return "registerToolRenderer" in pi && typeof pi.registerToolRenderer === "function";
+}
+
+/** The model a person works with; passed back as it is. */
+export interface PiModel {
+  readonly id: string;
+  readonly provider: string;
+  readonly api: string;
+}
+
+/** What 1.x has in its context: a way to ask that model, with the credentials it is used with. */
+export interface PiModelContext {
+  readonly model: PiModel | undefined;
+  readonly modelRegistry: {
+    complete(
+      model: PiModel,
+      context: { systemPrompt?: string; messages: object[] },
+      options: { maxTokens: number; temperature?: number; signal: AbortSignal },
+    ): Promise<{
+      readonly content: readonly { readonly type: string; readonly text?: string }[];
+      readonly stopReason: string;
+    }>;
+  };
+}
+
+export function hasModel(context: object): context is PiModelContext {
+  const { modelRegistry } = context as { modelRegistry?: { complete?: unknown } };
+  return typeof modelRegistry?.complete === "function";
 }

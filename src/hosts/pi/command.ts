@@ -1,31 +1,41 @@
+import { maySignIn } from "../../config/may-sign-in.ts";
 import { formatProblem } from "../../config/problems.ts";
-import type { UntrustedFile } from "../../config/record.ts";
-import { userEnvironment } from "../../config/user.ts";
 import { describeError } from "../../error.ts";
-import type { PiCommand, PiContext } from "./api.ts";
+import type { McpSession } from "../../session/session.ts";
+import type { PiCommand, PiCompletion, PiContext } from "./api.ts";
 import type { PiHost } from "./host.ts";
 import { tell } from "./notice.ts";
 
-const USAGE = "Usage: /mcp, /mcp reconnect <name>, /mcp trust";
+/** What `/mcp` takes a server's name for, and of which servers. */
+const VERBS = {
+  reconnect: "used",
+  enable: "disabled",
+  disable: "used",
+  login: "sign-in",
+  logout: "sign-in",
+  tools: "used",
+  logs: "used",
+  doctor: "used",
+} as const;
+
+type Verb = keyof typeof VERBS;
+
+const ALONE = ["trust", "import", "add"];
+
+const USAGE = `Usage: /mcp, /mcp ${Object.keys(VERBS).join("|")} <server>, /mcp ${ALONE.join("|")}`;
 
 /**
- * Characters of a consent that a dialog can be trusted to show whole. What is longer could have its dangerous part where
- * nobody looks, so it is left to a terminal that scrolls.
+ * `/mcp` shows the servers: in a terminal a panel, elsewhere a text [S2-28…30]. With a verb it does one thing and says what
+ * came of it; `/mcp reconnect <name>` connects a server anew, as often as asked [S2-31, S2-32].
  */
-const MAX_DIALOG_CHARS = 4_000;
-
-/** `/mcp` shows the servers; `/mcp reconnect <name>` connects one anew, as often as asked [S2-28…32]. */
 export function mcpCommand(host: PiHost): PiCommand {
   return {
-    description: "Show MCP servers, reconnect one (/mcp reconnect <name>), or allow this project's (/mcp trust)",
-    getArgumentCompletions: (prefix) => {
-      const choices = ["trust", "reconnect", ...host.serverNames.map((name) => `reconnect ${name}`)];
-      const fitting = choices.filter((choice) => choice.startsWith(prefix));
-      return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: value }));
-    },
+    description: "Show the MCP servers, or do something with one (/mcp reconnect <server>)",
+    getArgumentCompletions: (prefix) => completions(host, prefix),
     handler: async (args, ctx) => {
       try {
-        tell({ hasUI: ctx.hasUI, ctx }, await run(host, args.trim(), ctx), "info");
+        const said = await run(host, args.trim(), ctx);
+        if (said !== undefined) tell({ hasUI: ctx.hasUI, ctx }, said, "info");
       } catch (error) {
         tell({ hasUI: ctx.hasUI, ctx }, describeError(error), "error");
       }
@@ -33,53 +43,78 @@ export function mcpCommand(host: PiHost): PiCommand {
   };
 }
 
-async function run(host: PiHost, args: string, ctx: PiContext): Promise<string> {
-  if (args === "trust") return trust(host, ctx);
-  host.refresh();
-  const [engine, session] = await host.engine();
-  if (args === "") {
-    const problems = session.problems.map(formatProblem);
-    return [await engine.reportServers(session), ...problems].join("\n");
-  }
-  const reconnect = /^reconnect\s+(.+)$/.exec(args);
-  const name = reconnect?.[1]?.trim();
-  if (name === undefined) return USAGE;
-  if (!host.serverNames.includes(name)) return `No MCP server named "${name}".`;
-  await session.reconnect(name);
-  return engine.reportServer(session, name);
+/** First the verbs, then the servers that a verb is of use for, as they are at that moment. */
+function completions(host: PiHost, prefix: string): PiCompletion[] | null {
+  const [, verb = ""] = /^(\S+)\s/.exec(prefix) ?? [];
+  const choices =
+    verb === ""
+      ? [...Object.keys(VERBS), ...ALONE]
+      : isVerb(verb)
+        ? namesFor(host, VERBS[verb]).map((name) => `${verb} ${name}`)
+        : [];
+  const fitting = choices.filter((choice) => choice.startsWith(prefix.replace(/\s+/, " ")));
+  return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: value }));
 }
 
-/** The harmless answer stands first: that is what a stray Enter takes. */
-const LATER = "Not now";
-const ALLOW = "Allow";
+function namesFor({ config }: PiHost, which: (typeof VERBS)[Verb]): string[] {
+  const { servers = [], unused = [] } = config ?? {};
+  if (which === "disabled") return unused.filter(({ reason }) => reason === which).map(({ name }) => name);
+  return servers.filter((server) => which === "used" || maySignIn(server)).map(({ name }) => name);
+}
 
-/**
- * Asks, file by file, whether what this project's files would run is allowed. A "Not now" is not kept:
- * dialogs are dismissed for many reasons. What was allowed joins the session at once.
- */
-async function trust(host: PiHost, ctx: PiContext): Promise<string> {
-  const untrusted = host.untrusted();
-  if (untrusted.length === 0) return "Nothing of this project waits to be allowed.";
-  const { allowProject, describeUntrustedFile } = await import("./engine.ts");
-  if (!ctx.hasUI) {
-    const texts = untrusted.map(describeUntrustedFile);
-    return [...texts, "Nobody can be asked here: run `pi-mcp trust` in this folder."].join("\n\n");
+function isVerb(word: string): word is Verb {
+  return Object.hasOwn(VERBS, word);
+}
+
+/** What is to be said; nothing where it was shown already. */
+async function run(host: PiHost, args: string, ctx: PiContext): Promise<string | undefined> {
+  const [word = "", ...rest] = args.split(/\s+/);
+  const server = args.slice(word.length).trim();
+  if (word !== "" && !(isVerb(word) ? server !== "" : ALONE.includes(word) && rest.length === 0)) return USAGE;
+  if (ALONE.includes(word)) {
+    // These need no server, and no session.
+    const { addServers, allowProjectFiles, importServers } = await import("./engine.ts");
+    const tasks = { trust: allowProjectFiles, import: importServers, add: addServers };
+    return tasks[word as keyof typeof tasks](host, ctx);
   }
-  const allowed: UntrustedFile[] = [];
-  const notes: string[] = [];
-  for (const file of untrusted) {
-    const text = describeUntrustedFile(file);
-    if (text.length > MAX_DIALOG_CHARS) {
-      notes.push("A file is too long to be shown in a dialog: run `pi-mcp trust` in this folder.");
-      continue;
-    }
-    const answer = await ctx.ui.select(`Allow the MCP servers of this project?\n\n${text}`, [LATER, ALLOW]);
-    if (answer !== ALLOW) continue;
-    allowProject(userEnvironment(), file);
-    allowed.push(file);
+  host.refresh();
+  const [engine, session] = await host.engine();
+  if (isVerb(word)) return act(word, server, engine, host, session, ctx);
+  return (await engine.openPanel(host, session, ctx)) ? undefined : report(host, engine, session);
+}
+
+async function report(host: PiHost, engine: Engine, session: McpSession): Promise<string> {
+  const isEmpty = session.servers.length + session.unused.length + session.untrusted.length === 0;
+  const servers = isEmpty ? engine.welcome(host.cwd, "commands") : await engine.reportServers(session);
+  return [servers, ...session.problems.map(formatProblem)].join("\n");
+}
+
+type Engine = Awaited<ReturnType<PiHost["engine"]>>[0];
+
+function act(
+  verb: Verb,
+  server: string,
+  engine: Engine,
+  host: PiHost,
+  session: McpSession,
+  ctx: PiContext,
+): Promise<string> | string {
+  const actions = engine.serverActions(host, session);
+  switch (verb) {
+    case "reconnect":
+      return actions.reconnect(server);
+    case "enable":
+    case "disable":
+      return actions.switchTo(server, verb === "enable");
+    case "login":
+      return engine.signInWith(session, server, ctx);
+    case "logout":
+      return actions.logout(server);
+    case "tools":
+      return actions.tools(server);
+    case "logs":
+      return actions.log(server);
+    case "doctor":
+      return actions.check(server);
   }
-  if (allowed.length === 0) return [...notes, "Nothing was allowed."].join("\n");
-  host.reload();
-  const names = allowed.flatMap(({ servers }) => servers).length;
-  return [...notes, `Allowed: ${names === 1 ? "1 server" : `${names} servers`}. They can be used now.`].join("\n");
 }

@@ -1,7 +1,6 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
 export { openBrowser } from "../../auth/browser.ts";
-export { describeUntrustedFile } from "../../config/consent.ts";
-export { allowProject } from "../../config/trust-decisions.ts";
+export { createDialogs } from "../../dialogs/dialogs.ts";
 export { createSession } from "../../session/create-session.ts";
 export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
@@ -10,3 +9,8 @@ export { askPerson, runMcpAuthTool } from "../../tools/mcp-auth.ts";
 export { fetchPrompt } from "../../tools/prompt.ts";
 export { runListResources, runListResourceTemplates, runReadResource } from "../../tools/resources.ts";
 export { runMcpCall, runMcpLoad } from "../../tools/split.ts";
+export { serverActions } from "./panel/actions.ts";
+export { addServers, importServers, welcome } from "./panel/add.ts";
+export { openPanel } from "./panel/open.ts";
+export { signInWith } from "./panel/sign-in.ts";
+export { allowProjectFiles } from "./trust.ts";

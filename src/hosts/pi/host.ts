@@ -11,9 +11,9 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
-import type { ServerPort } from "../../server/port.ts";
-import type { McpSession } from "../../session/session.ts";
-import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import type { McpSession, SessionPort } from "../../session/session.ts";
+import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { tell } from "./notice.ts";
@@ -21,6 +21,7 @@ import { PiOffers } from "./offers.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
+import { attention } from "./status-line.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -45,6 +46,12 @@ interface Running {
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
+  /** The line below the editor. */
+  status?: string | undefined;
+  /** The session, once it is there. */
+  session?: McpSession;
+  /** Ends the watch of its servers' states. */
+  unwatch?: () => void;
   readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
 }
@@ -69,6 +76,17 @@ export class PiHost {
     return this.#running?.config.servers.map(({ name }) => name) ?? [];
   }
 
+  /** The configuration as it was last read; none before the session has begun and after its end. */
+  get config(): LoadedConfig | undefined {
+    return this.#running?.config;
+  }
+
+  /** The folder the session works in. */
+  get cwd(): string {
+    if (!this.#running) throw new Error("The session has ended.");
+    return this.#running.cwd;
+  }
+
   /** Reads the configuration and declares tools; returns at once. Some hosts tell of one session start twice. */
   begin(ctx: PiContext): void {
     if (this.#running) return;
@@ -91,8 +109,17 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
+    if (asking.length > 0 && hasUI) {
+      const names = asking.map(({ name }) => visible(name)).join(", ");
+      this.#tell(
+        running,
+        `"sampling" is not offered to MCP servers here, as this pi has no way to ask its model: ${names}.`,
+      );
+    }
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     this.#offers.begin(ctx);
+    this.#showStatus(running);
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
@@ -104,7 +131,7 @@ export class PiHost {
     const live = takeSession(running.cwd);
     if (live === undefined) return;
     live.port = this.#port(running);
-    running.live = live;
+    this.#join(running, live);
     live.ready.then(([, session]) => session.update(running.config)).catch(() => {});
   }
 
@@ -145,6 +172,7 @@ export class PiHost {
     const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
     const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
     const text = lines.filter((line) => line !== undefined).join("\n");
+    this.#showStatus(running);
     if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
   }
 
@@ -204,6 +232,8 @@ export class PiHost {
     this.#running = undefined;
     if (!running) return;
     for (const timer of running.timers) clearTimeout(timer);
+    running.unwatch?.();
+    this.#setStatus(running, undefined);
     running.watch?.close();
     if (running.live === undefined) return;
     const goesOn = reason === "reload" || reason === "fork";
@@ -263,15 +293,52 @@ export class PiHost {
   }
 
   #ready(running: Running): Promise<[Engine, McpSession]> {
-    running.live ??= startSession(running.config, running.cwd, this.#port(running));
-    return running.live.ready;
+    const live = running.live ?? this.#join(running, startSession(running.config, running.cwd, this.#port(running)));
+    return live.ready;
+  }
+
+  /** From now on what is known of its servers is shown here. */
+  #join(running: Running, live: LiveSession): LiveSession {
+    running.live = live;
+    live.ready.then(
+      ([, session]) => {
+        if (this.#running !== running) return;
+        running.session = session;
+        running.unwatch = session.watch(() => this.#showStatus(running));
+        this.#showStatus(running);
+      },
+      () => {},
+    );
+    return live;
+  }
+
+  #showStatus(running: Running): void {
+    const { session } = running;
+    const known = new Set(session?.servers.map(({ name }) => name));
+    this.#setStatus(
+      running,
+      attention(running.config, (name) => (known.has(name) ? session?.status(name).state : undefined)),
+    );
+  }
+
+  /** Said only where it is another: hosts draw anew, or write a line, each time. */
+  #setStatus(running: Running, text: string | undefined): void {
+    if (running.status === text || !running.hasUI) return;
+    running.status = text;
+    try {
+      running.ctx.ui.setStatus?.("mcp", text);
+    } catch {
+      // The session was replaced.
+    }
   }
 
   /** What this session offers to servers, and hears from them. */
-  #port(running: Running): ServerPort {
+  #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
       offersChanged: (server) => void this.#learn(running, server),
+      pinsChanged: (_, text) => this.#tell(running, text),
+      ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
           const [engine] = await this.#ready(running);

@@ -1,7 +1,6 @@
 import type { LoadedConfig } from "../../config/record.ts";
 import { isObject } from "../../is-object.ts";
-import type { ServerPort } from "../../server/port.ts";
-import type { McpSession } from "../../session/session.ts";
+import type { McpSession, SessionPort } from "../../session/session.ts";
 
 export type Engine = typeof import("./engine.ts");
 
@@ -16,10 +15,10 @@ const HELD_MS = 10_000;
 export interface LiveSession {
   readonly ready: Promise<[Engine, McpSession]>;
   /** Whom servers speak to: the session of the host that has it now, or had it last. */
-  port: ServerPort;
+  port: SessionPort;
 }
 
-export function startSession(config: LoadedConfig, cwd: string, port: ServerPort): LiveSession {
+export function startSession(config: LoadedConfig, cwd: string, port: SessionPort): LiveSession {
   const live: LiveSession = { ready: start(), port };
   return live;
 

@@ -56,10 +56,7 @@ export async function throughAllDoors(home: Home, door: Door): Promise<Said[]> {
     process.env = before.env;
     errors.mockRestore();
   }
-  for (const { name, content } of filesOf(home)) {
-    say(`name of ${name}`, name);
-    say(`file ${name}`, content);
-  }
+  sayFiles(home, say);
   return said;
 }
 
@@ -127,6 +124,8 @@ async function byEngine(home: Home, { server, tool, callMs }: Door, say: Say): P
     await run("reconnect", () => session.reconnect(server));
     await run("sign-out", () => session.signIn(server).status());
     await run("status", async () => statusOf(session));
+    // Files of results end with the session.
+    sayFiles(home, say);
   } finally {
     await session.close();
   }
@@ -147,7 +146,11 @@ async function byPi(home: Home, { server, tool }: Door, say: Say): Promise<void>
   } as unknown as PiApi;
   const host = new PiHost(pi);
   const notify = (text: string) => say("notice in pi", text);
-  const ctx = { cwd: home.cwd, hasUI: true, ui: { notify, select: async () => undefined } };
+  const ctx = {
+    cwd: home.cwd,
+    hasUI: true,
+    ui: { notify, select: async () => undefined, input: async () => undefined },
+  };
   host.begin(ctx);
   await host.awaitDirectTools();
   const mcp = tools.find(({ name }) => name === "mcp");
@@ -162,34 +165,45 @@ async function byPi(home: Home, { server, tool }: Door, say: Say): Promise<void>
 }
 
 async function byShell({ server, tool, callMs }: Door, say: Say): Promise<void> {
-  const lines = [
-    ["list"],
+  const lines: readonly (readonly [name: string, ...words: string[]])[] = [
     ["list", server],
     ["search", "read", "all"],
     ["describe", server, tool],
     ["call", server, tool, "path=a"],
-    ["call", server, tool, '{"path":"a"}'],
     ["get", server],
     ["config"],
     ["doctor", server],
-    ["auth", "status"],
     ["auth", "status", server],
+  ];
+  const more: typeof lines = [
+    ["list"],
+    ["call", server, tool, '{"path":{"a":1}}'],
+    ["auth", "status"],
     ["auth", "complete", server, "http://127.0.0.1:1/callback?code=x&state=y"],
   ];
-  for (const json of [false, true]) {
-    for (const [name, ...words] of lines) {
-      const where = `pi-mcp ${[name, ...words].join(" ")}${json ? " --json" : ""}`;
-      const command = COMMANDS.find((each) => each.name === name);
-      const terminal = { json, write: (text: string) => say(where, text) };
-      const options = { signal: new AbortController().signal, ...(callMs !== undefined && { timeoutMs: callMs }) };
-      const input: CommandInput = { terminal, words, rest: undefined, values: {}, options };
-      try {
-        await command?.run(input);
-      } catch (thrown) {
-        const diagnostics = thrown instanceof McpServerError ? thrown.diagnostics : "";
-        say(`${where} failed`, [describeError(thrown), messageOf(thrown), diagnostics]);
-      }
+  for (const [line, json] of [
+    ...[...lines, ...more].map((each) => [each, false] as const),
+    ...lines.map((each) => [each, true] as const),
+  ]) {
+    const [name, ...words] = line;
+    const where = `pi-mcp ${line.join(" ")}${json ? " --json" : ""}`;
+    const command = COMMANDS.find((each) => each.name === name);
+    const terminal = { json, write: (text: string) => say(where, text) };
+    const options = { signal: new AbortController().signal, ...(callMs !== undefined && { timeoutMs: callMs }) };
+    const input: CommandInput = { terminal, words, rest: undefined, values: {}, options };
+    try {
+      await command?.run(input);
+    } catch (thrown) {
+      const diagnostics = thrown instanceof McpServerError ? thrown.diagnostics : "";
+      say(`${where} failed`, [describeError(thrown), messageOf(thrown), diagnostics]);
     }
+  }
+}
+
+function sayFiles(home: Home, say: Say): void {
+  for (const { name, content } of filesOf(home)) {
+    say(`name of ${name}`, name);
+    say(`file ${name}`, content);
   }
 }
 

@@ -248,8 +248,7 @@ describe("a configuration that is wrong", () => {
     ],
     [
       "with secrets of the wrong kind",
-      (secret) =>
-        `{"mcpServers": {"s": {"command": ["${secret}"], "args": {"a": "${secret}"}, "env": {"TOKEN": ["${secret}"]}, "headers": "${secret}"}}}`,
+      (secret) => `{"mcpServers": {"s": {"command": "x", "env": {"TOKEN": ["${secret}"]}, "headers": "${secret}"}}}`,
     ],
     [
       "with secrets as addresses",
@@ -257,9 +256,9 @@ describe("a configuration that is wrong", () => {
         `{"mcpServers": {"s": {"url": "${secret}", "headers": {"X-Key": "${secret}"}, "bearerToken": {"a": "${secret}"}}}}`,
     ],
     [
-      "with a secret for a known word",
+      "with secrets under names that say so",
       (secret) =>
-        `{"mcpServers": {"s": {"command": "x", "type": "${secret}", "bearerToken": "${secret}", "timeout": "${secret}", "apiKey": "${secret}"}}}`,
+        `{"mcpServers": {"s": {"command": "x", "type": "websocket", "bearerToken": "${secret}", "timeout": "x", "apiKey": "${secret}"}}}`,
     ],
   ];
   test.each(broken)(
@@ -311,7 +310,7 @@ describe("a server that is signed in to", () => {
           body: { error: "invalid_client_metadata", error_description: JSON.stringify(given) },
         }),
       },
-      /register/,
+      /register|REDACTED/,
     ],
   ];
   for (const isConfigured of [false, true]) {

@@ -1,15 +1,9 @@
-import { describeTarget, escaped } from "../../config/consent.ts";
-import { displayTarget } from "../../config/display.ts";
-import { valueCommands } from "../../config/expand.ts";
-import {
-  type Decision,
-  type ImportPlan,
-  maskImported,
-  type PlannedClient,
-  type PlannedFile,
-} from "../../config/import/plan.ts";
-import type { SkippedServer } from "../../config/import/scan.ts";
-import { ORIGINS } from "../../config/origins.ts";
+import { describeTarget, escaped } from "../consent.ts";
+import { displayTarget } from "../display.ts";
+import { valueCommands } from "../expand.ts";
+import { ORIGINS } from "../origins.ts";
+import { type Decision, type ImportPlan, maskImported, type PlannedClient, type PlannedFile } from "./plan.ts";
+import type { SkippedServer } from "./scan.ts";
 
 /** What there is, program by program, and how to take it. */
 export function describeListing(plan: ImportPlan): string {
