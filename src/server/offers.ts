@@ -23,7 +23,7 @@ import { offerOf, type ServerCatalogue, wireItem } from "./catalogue.ts";
 import type { Link } from "./link.ts";
 import type { Live } from "./live.ts";
 import { perform } from "./perform.ts";
-import type { ServerRequest } from "./server.ts";
+import type { ServerRequest } from "./request.ts";
 
 /** For lists nobody waits for. */
 const QUIET_LIMIT_MS = 10_000;

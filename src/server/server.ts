@@ -22,6 +22,7 @@ import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import { ServerPins } from "./pins.ts";
 import type { ServerPort } from "./port.ts";
+import type { ServerRequest } from "./request.ts";
 import { type SignInDoor, signInDoor } from "./sign-in.ts";
 import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
 
@@ -33,12 +34,6 @@ const PROGRESS_CHARS = 200;
 const FACT_CHARS = 100;
 /** For the list that is asked for only to word an error better: the error is there already. */
 const REFUSAL_LIST_MS = 5_000;
-
-export interface ServerRequest {
-  signal?: AbortSignal | undefined;
-  timeoutMs?: number | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
 
 /** What a server says of itself: clean text. */
 export interface ServerFacts {
