@@ -3,11 +3,11 @@ import { presentResult } from "../content/present.ts";
 import { sanitizeText } from "../content/sanitize.ts";
 import { messageOf } from "../error.ts";
 import type { ContentBlock, JsonObject, ResourceContents } from "../protocol/types.ts";
+import type { KnownOffers } from "../server/catalogue.ts";
 import type { McpSession } from "../session/session.ts";
 import { failureAnswer } from "./answer.ts";
 import { ArgumentsError, wordOf } from "./arguments.ts";
 import { offersResources } from "./offers-resources.ts";
-import { LIST_RESOURCES_TOOL, LIST_TEMPLATES_TOOL, READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** What one page of a listing may take of a context, in characters: about 5,000 tokens. */
@@ -22,8 +22,6 @@ interface Entry {
 }
 
 type ListKind = "resources" | "resourceTemplates";
-
-const TOOLS = { resources: LIST_RESOURCES_TOOL, resourceTemplates: LIST_TEMPLATES_TOOL } as const;
 
 /** Runs `list_mcp_resources`. Never rejects: a failure is an answer with `isError`. */
 export function runListResources(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
@@ -41,9 +39,10 @@ async function runList(session: McpSession, call: ToolCall, kind: ListKind): Pro
     if (cursor !== "" && server === "") throw new ArgumentsError("`cursor` goes with the `server` it came from");
     const page =
       server === "" ? await listAll(session, kind, call) : await listOne(session, server, cursor, kind, call);
-    return answer(visibleJson(page), { server, tool: TOOLS[kind].name });
+    const text = visibleJson(page);
+    return { content: [{ type: "text", text }], isError: false, details: { server, isError: false }, structured: page };
   } catch (thrown) {
-    return failureAnswer(thrown, { server, tool: TOOLS[kind].name });
+    return failureAnswer(thrown, { server });
   }
 }
 
@@ -51,7 +50,9 @@ async function runList(session: McpSession, call: ToolCall, kind: ListKind): Pro
 async function listOne(session: McpSession, server: string, cursor: string, kind: ListKind, call: ToolCall) {
   const from = cursor === "" ? 0 : Number(cursor);
   if (!Number.isSafeInteger(from) || from < 0) throw new ArgumentsError("`cursor` is not one of `nextCursor`");
-  const entries = await entriesOf(session, server, kind, call);
+  // A cursor counts in the list that it came from.
+  const known = cursor === "" ? undefined : session.knownOffers(server);
+  const entries = await entriesOf(session, server, kind, call, known);
   const { rows, next } = pageOf(entries, from, PAGE_CHARS);
   return { server, [kind]: rows, ...(next !== undefined && { nextCursor: String(next) }) };
 }
@@ -82,19 +83,24 @@ async function listAll(session: McpSession, kind: ListKind, call: ToolCall) {
   };
 }
 
-async function entriesOf(session: McpSession, server: string, kind: ListKind, { signal }: ToolCall): Promise<Entry[]> {
+async function entriesOf(
+  session: McpSession,
+  server: string,
+  kind: ListKind,
+  { signal }: ToolCall,
+  known: KnownOffers | undefined = undefined,
+): Promise<Entry[]> {
   const options = signal ? { signal } : {};
-  const entries =
-    kind === "resources"
-      ? (await session.listResources(server, options)).map(({ uri, ...rest }) => ({
-          uri,
-          row: { uri, ...words(rest) },
-        }))
-      : (await session.listResourceTemplates(server, options)).map(({ uriTemplate, ...rest }) => ({
-          uri: uriTemplate,
-          row: { uriTemplate, ...words(rest) },
-        }));
-  return entries.filter((entry) => !isUserInterface(entry));
+  if (kind === "resources") {
+    const listed = known?.resources ?? (await session.listResources(server, options));
+    return listed.map(({ uri, ...rest }) => ({ uri, row: { uri, ...words(rest) } })).filter(isForModels);
+  }
+  const listed = known?.resourceTemplates ?? (await session.listResourceTemplates(server, options));
+  const entries = listed.map(({ uriTemplate, ...rest }) => ({
+    uri: uriTemplate,
+    row: { uriTemplate, ...words(rest) },
+  }));
+  return entries.filter(isForModels);
 }
 
 interface Words {
@@ -122,8 +128,8 @@ function short(text: string): string {
 }
 
 /** Screens for hosts that draw them (MCP Apps) are of no use to a model. */
-function isUserInterface({ uri, row }: Entry): boolean {
-  return uri.startsWith("ui://") || /;\s*profile\s*=\s*"?mcp-app"?/i.test(String(row.mimeType ?? ""));
+function isForModels({ uri, row }: Entry): boolean {
+  return !(uri.startsWith("ui://") || /;\s*profile\s*=\s*"?mcp-app"?/i.test(String(row.mimeType ?? "")));
 }
 
 /** The rows from one on that have room, at least one of them; `next` is the first that has none. */
@@ -142,7 +148,7 @@ function pageOf(entries: readonly Entry[], from: number, maxChars: number): { ro
 /** Runs `read_mcp_resource`. Never rejects: a failure is an answer with `isError`. */
 export async function runReadResource(session: McpSession, call: ToolCall): Promise<ToolAnswer> {
   const { server, uri } = wordsOf(call.args);
-  const details = { server, tool: READ_RESOURCE_TOOL.name, uri };
+  const details = { server, uri };
   try {
     if (server === "" || uri === "") throw new ArgumentsError("read_mcp_resource needs `server` and `uri`");
     const { id, signal, onProgress } = call;
@@ -155,7 +161,12 @@ export async function runReadResource(session: McpSession, call: ToolCall): Prom
     const result = { content: blocksOf(contents, uri), isError: false, raw: { contents } };
     const options = { tool: "resource", limit: resultLimit, spill: session.spill, showImages: true };
     const { blocks, truncated, files } = await presentResult(result, options);
-    return { content: blocks, isError: false, details: { ...details, isError: false, truncated, files } };
+    return {
+      content: blocks,
+      isError: false,
+      details: { ...details, isError: false, truncated, files },
+      structured: { server, uri, contents },
+    };
   } catch (thrown) {
     return failureAnswer(thrown, details);
   }
@@ -173,10 +184,6 @@ export function blocksOf(contents: readonly ResourceContents[], uri: string): Co
     if (blob !== undefined && mimeType.startsWith("image/")) return { type: "image", data: blob, mimeType };
     return { type: "resource", ...part };
   });
-}
-
-function answer(text: string, details: JsonObject): ToolAnswer {
-  return { content: [{ type: "text", text }], isError: false, details: { ...details, isError: false } };
 }
 
 function wordsOf(args: unknown): Record<"server" | "cursor" | "uri", string> {

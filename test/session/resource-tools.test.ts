@@ -28,7 +28,7 @@ async function read(session: McpSession, args: unknown) {
 describe("list_mcp_resources", () => {
   test("gives a server's resources page by page, in the order of the server, none twice and none left out", async () => {
     await using home = await temporaryHome();
-    const { session } = await sessionWith(home, {
+    const { server, session } = await sessionWith(home, {
       capabilities,
       on: { "resources/list": resources(400, { description: "d".repeat(500) }) },
     });
@@ -45,6 +45,7 @@ describe("list_mcp_resources", () => {
     } while (cursor !== undefined);
     expect(pages).toBeGreaterThan(3);
     expect(seen).toEqual(Array.from({ length: 400 }, (_, at) => `x:${at}`));
+    expect(server.params("resources/list")).toHaveLength(1);
     for (const wrong of ["x", "-1", "1.5"]) {
       expect((await list(session, { server: "fake", cursor: wrong })).isError).toBe(true);
     }
