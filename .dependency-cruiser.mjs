@@ -93,7 +93,8 @@ export default {
     },
     {
       name: "shipped-dependencies",
-      comment: "The product's code runs with its dependencies alone; of others it may name types. The keyring is opted in to.",
+      comment:
+        "The product's code runs with its dependencies alone; of others it may name types. The keyring is opted in to.",
       severity: "error",
       from: { path: "^src/", pathNot: ["\\.test\\.ts$", "^src/auth/keyring\\.ts$"] },
       to: {
