@@ -33,7 +33,6 @@ export interface PermitPlace {
   readonly port: PermissionPort | undefined;
   /** Keeps an answer for good; throws an Error with a sentence. */
   keep(permission: KeptPermission): void;
-  notice(server: string, text: string): void;
 }
 
 const NAME_CHARS = 100;
@@ -46,7 +45,7 @@ interface Question {
 }
 
 /** The one point that says whether something may be used; it has the answers of one session. */
-export function createPermit({ settings, port, keep, notice }: PermitPlace): Permit {
+export function createPermit({ settings, port, keep }: PermitPlace): Permit {
   /** What was allowed for the session, by key. */
   const allowed = new Set<string>();
   const questions = new Map<string, Question>();
@@ -71,7 +70,7 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
       try {
         keep({ ...use, identity });
       } catch (error) {
-        notice(server, `What was allowed holds for this session alone. ${messageOf(error)}`);
+        port.tell?.(`What was allowed holds for this session alone. ${messageOf(error)}`);
       }
     }
     return answer;

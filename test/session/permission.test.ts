@@ -251,7 +251,7 @@ describe("an answer", () => {
     await using session = createSession(
       config,
       { env: home.env(), cwd: home.cwd },
-      { permission: person("always"), notice: (_, text) => void notices.push(text) },
+      { permission: { ...person("always"), tell: (text) => void notices.push(text) } },
     );
     expect([await outcome(session, "plain"), await outcome(session, "plain")]).toEqual(["ran", "ran"]);
     expect(notices).toEqual([
