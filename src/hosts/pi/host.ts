@@ -46,6 +46,8 @@ interface Running {
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
+  /** Servers that were said to have other tools than were accepted; whether it is so still, the session knows. */
+  readonly changedTools: Set<string>;
   /** The line below the editor. */
   status?: string | undefined;
   /** The session, once it is there. */
@@ -99,7 +101,7 @@ export class PiHost {
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [] };
+    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [], changedTools: new Set() };
     this.#running = running;
     this.#takeOver(running);
     const problems = [...config.problems];
@@ -314,7 +316,11 @@ export class PiHost {
     const known = new Set(session?.servers.map(({ name }) => name));
     this.#setStatus(
       running,
-      attention(running.config, (name) => (known.has(name) ? session?.status(name).state : undefined)),
+      attention(
+        running.config,
+        (name) => (known.has(name) ? session?.status(name).state : undefined),
+        (name) => known.has(name) && running.changedTools.has(name) && hasPinChanges(session, name),
+      ),
     );
   }
 
@@ -333,7 +339,11 @@ export class PiHost {
   #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
-      pinsChanged: (_, text) => this.#tell(running, text),
+      pinsChanged: (server, text) => {
+        running.changedTools.add(server);
+        this.#showStatus(running);
+        this.#tell(running, text);
+      },
       ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
@@ -351,6 +361,15 @@ export class PiHost {
     } catch {
       // The session was replaced.
     }
+  }
+}
+
+function hasPinChanges(session: McpSession | undefined, server: string): boolean {
+  try {
+    return (session?.pins(server).changes.length ?? 0) > 0;
+  } catch {
+    // A record that cannot be read is told of where the server is used.
+    return false;
   }
 }
 
