@@ -54,8 +54,8 @@ export async function openLive(
       words: growingRedactor(wordSecrets(secrets), "values", tokens),
     },
   };
-  const { startTimeoutMs: timeoutMs } = config.policy;
   await commanded?.prepare(signal);
+  const { startTimeoutMs: timeoutMs } = config.policy;
   const handlers = withoutSecrets(options.handlers, redact);
   let transport: Transport | undefined;
   let live: Live | undefined;

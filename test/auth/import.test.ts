@@ -120,7 +120,7 @@ test("what is stored here stays where it is newer, or may be, unless that is ask
   await here.signIn();
   const own = stored(here);
   const change = (expiresAt: number | undefined) =>
-    writeFileSync(fileOf(here), JSON.stringify({ ...own, tokens: { ...own.tokens, expiresAt } } as Stored));
+    writeFileSync(fileOf(here), JSON.stringify({ ...own, tokens: { ...own.tokens, expiresAt } }));
   for (const expiresAt of [granted.expiresAt + 60, undefined]) {
     change(expiresAt);
     expect(await adopt(here)).toEqual({ state: "kept", from: "mcporter" });
