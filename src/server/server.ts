@@ -213,7 +213,10 @@ export class Server {
     if (missing !== undefined) throw notListed(this.config, missing, tools);
     const waiting = this.pinState.changes.map(({ tool }) => tool).filter((tool) => names?.includes(tool) ?? true);
     await this.#pins.accept(tools, names);
-    if (waiting.length > 0) this.#port.toolsChanged?.(this.config.name);
+    if (waiting.length > 0) {
+      this.#port.toolsChanged?.(this.config.name);
+      this.#changed();
+    }
     return waiting;
   }
 

@@ -4,6 +4,7 @@ import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
+import type { HostAbilities } from "../../config/gateways.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
@@ -11,12 +12,15 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
+import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
+import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { builtinNotice } from "./builtin-notice.ts";
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
-import { tell } from "./notice.ts";
+import { MCP_IS_TAKEN, tell } from "./notice.ts";
 import { PiOffers } from "./offers.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
@@ -33,7 +37,7 @@ const LOOK_FOR_END_MS = 5_000;
 /** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
 const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
 
-interface Running {
+interface Running extends HostAbilities {
   config: LoadedConfig;
   /** Of the files the configuration was read from. */
   readonly memory: FileMemory;
@@ -41,11 +45,11 @@ interface Running {
   readonly cwd: string;
   readonly ctx: PiContext;
   readonly hasUI: boolean;
-  /** Whether the host's own tools can find ours. */
-  readonly defersTools: boolean;
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
+  /** Servers that were said to have other tools than were accepted; whether it is so still, the session knows. */
+  readonly changedTools: Set<string>;
   /** The line below the editor. */
   status?: string | undefined;
   /** The session, once it is there. */
@@ -94,14 +98,27 @@ export class PiHost {
     const memory = new FileMemory();
     const config = this.#load(cwd, memory);
     const defersTools = canDiscover(this.#pi);
+    const isMcpTaken = !this.#tools.has(MCP_TOOL.name) && hasTool(this.#pi, MCP_TOOL.name);
     const own = new OwnTools(this.#tools, this.#toolNames, {
       defersTools,
+      isMcpTaken,
       ready: () => this.#ready(running),
       config: (server) =>
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [] };
+    const running: Running = {
+      config,
+      memory,
+      ctx,
+      cwd,
+      hasUI,
+      defersTools,
+      isMcpTaken,
+      own,
+      timers: [],
+      changedTools: new Set(),
+    };
     this.#running = running;
     this.#takeOver(running);
     const problems = [...config.problems];
@@ -109,6 +126,9 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    if (isMcpTaken) this.#tell(running, MCP_IS_TAKEN);
+    const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
+    if (builtin !== undefined) this.#tell(running, builtin, "info");
     const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
     if (asking.length > 0 && hasUI) {
       const names = asking.map(({ name }) => visible(name)).join(", ");
@@ -170,7 +190,8 @@ export class PiHost {
     const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
     const waiting = waitingNotice(next.untrusted, howToAllow(running));
     const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
-    const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
+    const permission = permissionChange(former.permission, next.permission);
+    const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
     const text = lines.filter((line) => line !== undefined).join("\n");
     this.#showStatus(running);
     if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
@@ -317,7 +338,11 @@ export class PiHost {
     const known = new Set(session?.servers.map(({ name }) => name));
     this.#setStatus(
       running,
-      attention(running.config, (name) => (known.has(name) ? session?.status(name).state : undefined)),
+      attention(
+        running.config,
+        (name) => (known.has(name) ? session?.status(name).state : undefined),
+        (name) => known.has(name) && running.changedTools.has(name) && hasPinChanges(session, name),
+      ),
     );
   }
 
@@ -337,7 +362,11 @@ export class PiHost {
     return {
       toolsChanged: (server) => void running.own.offer(server),
       offersChanged: (server) => void this.#learn(running, server),
-      pinsChanged: (_, text) => this.#tell(running, text),
+      pinsChanged: (server, text) => {
+        running.changedTools.add(server);
+        this.#showStatus(running);
+        this.#tell(running, text);
+      },
       ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
@@ -370,11 +399,24 @@ export class PiHost {
   }
 }
 
+function hasPinChanges(session: McpSession | undefined, server: string): boolean {
+  try {
+    return (session?.pins(server).changes.length ?? 0) > 0;
+  } catch {
+    // A record that cannot be read is told of where the server is used.
+    return false;
+  }
+}
+
 /** Those that were not there before; one whose line has moved is no new one. */
 function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProblem[]): ConfigProblem[] {
   const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
   const known = new Set(former.map(keyOf));
   return now.filter((problem) => !known.has(keyOf(problem)));
+}
+
+function hasTool(pi: PiApi, name: string): boolean {
+  return pi.getAllTools().some((tool) => tool.name === name);
 }
 
 function howToAllow({ hasUI }: Running): string {
