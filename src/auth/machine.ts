@@ -37,7 +37,7 @@ export async function obtainByMachine(context: SignInContext, challenge: Challen
     });
     const identity = await knownIdentity({ settings, as, stored: undefined });
     if (!identity) throw new AuthError("refused", '"oauth" of its entry needs "clientId" for this "grantType"');
-    const stored = store.read();
+    const stored = await store.readForNew();
     const scope = chooseScope({
       configured: settings.scope,
       challenged: [challenge.scope, stored?.challengedScope].filter(Boolean).join(" "),

@@ -43,7 +43,7 @@ export async function refreshStored(
       const tokens = { ...kept, ...answer.tokens };
       return { ...latest, tokens, ...(identity.isGuess && { tokenEndpointAuthMethod: answer.method }) };
     });
-    return context.store.read()?.tokens !== undefined;
+    return (await context.store.read())?.tokens !== undefined;
   });
 }
 

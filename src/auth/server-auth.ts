@@ -4,6 +4,7 @@ import { TransportError } from "../transport/transport.ts";
 import { type Challenge, readChallenge } from "./challenge.ts";
 import { createDpop, type Dpop } from "./dpop.ts";
 import { AuthError } from "./error.ts";
+import type { ForeignCredentials, ForeignProgram } from "./foreign.ts";
 import { isMachineGrant, obtainByMachine } from "./machine.ts";
 import { refreshStored, revokeStored, wasCutOff } from "./refresh.ts";
 import { covers } from "./scope.ts";
@@ -52,6 +53,12 @@ export interface SignInStatus {
   readonly renewable: boolean;
 }
 
+/** What became of a sign-in of another program: `kept` is our own, which is newer; `found` is what would be imported. */
+export type Adoption =
+  | { readonly state: "absent" }
+  | { readonly state: "ambiguous"; readonly names: readonly string[] }
+  | { readonly state: "same" | "kept" | "found" | "imported"; readonly from: ForeignProgram };
+
 /** The credentials of one server: uses, renews, gets and removes them. */
 export class ServerAuth implements HttpAuth {
   readonly #options: ServerAuthOptions;
@@ -73,7 +80,7 @@ export class ServerAuth implements HttpAuth {
 
   constructor(options: ServerAuthOptions) {
     this.#options = options;
-    this.#store = openStore(options.root, options.name, options.url);
+    this.#store = openStore(options.root, options.name, options.url, { keeps: options.settings.credentialStore });
     const { clientSecret, privateKey, assertion, idpClientSecret, idpIdToken } = options.settings;
     this.#remember(clientSecret, privateKey, assertion, idpClientSecret, idpIdToken);
   }
@@ -85,15 +92,21 @@ export class ServerAuth implements HttpAuth {
 
   /** Renews what is over, before the clock of a start runs [E278]. Never rejects: the server's answer says more. */
   async prepare(): Promise<void> {
-    const { tokens } = this.#stored() ?? {};
-    if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
-    if (tokens.refreshToken || isMachineGrant(this.#options.settings))
-      await this.#renew(tokens.accessToken).catch(() => {});
+    try {
+      const { tokens } = (await this.#stored()) ?? {};
+      if (!tokens || !isOver(tokens.expiresAt, EARLY_S)) return;
+      if (tokens.refreshToken || isMachineGrant(this.#options.settings)) await this.#renew(tokens.accessToken);
+    } catch {
+      // As above.
+    }
   }
 
   async headers({ method, url }: AuthorizedRequest): Promise<Record<string, string>> {
     await this.prepare();
-    const credentials = this.#stored();
+    const credentials = await this.#stored().catch((error: unknown) => {
+      if (!(error instanceof AuthError)) throw error;
+      throw new TransportError("unauthorized", error.message, "rejected", { http: { status: 401 }, cause: error });
+    });
     const tokens = credentials?.tokens;
     if (!tokens) return {};
     if (tokens.tokenType !== "DPoP") return { authorization: `Bearer ${tokens.accessToken}` };
@@ -109,7 +122,7 @@ export class ServerAuth implements HttpAuth {
     }
     if (refusal.method === "POST") this.#challenge = challenge;
     const sent = tokenIn(refusal.sent);
-    const tokens = this.#stored()?.tokens;
+    const tokens = (await this.#stored())?.tokens;
     if (tokens && tokens.accessToken !== sent) return true;
     if (refusal.attempt === 1 && (tokens?.refreshToken || isMachineGrant(this.#options.settings))) {
       if (await this.#renewOrFail(sent, refusal.status)) return true;
@@ -144,8 +157,34 @@ export class ServerAuth implements HttpAuth {
     this.#resume();
   }
 
-  status(): SignInStatus {
-    const { tokens } = this.#stored() ?? {};
+  /**
+   * Takes over a sign-in another program has stored for this very address. Of several the one of this server's name counts,
+   * or the only one. What is stored here stays unless it is older, or `force`.
+   */
+  async adopt(
+    candidates: readonly ForeignCredentials[],
+    { force, dryRun }: { readonly force: boolean; readonly dryRun: boolean },
+  ): Promise<Adoption> {
+    const { name } = this.#options;
+    const named = candidates.filter((each) => each.name === name || each.name === name.replace(/\W/g, "_"));
+    const [found, ...others] = named.length > 0 ? named : candidates;
+    if (!found?.credentials.tokens) return { state: "absent" };
+    if (others.length > 0 && named.length === 0)
+      return { state: "ambiguous", names: candidates.map((each) => each.name) };
+    const { program: from, credentials } = found;
+    const now = (await this.#store.readForNew())?.tokens;
+    if (now?.accessToken === credentials.tokens?.accessToken) return { state: "same", from };
+    const isOlder = (now?.expiresAt ?? Number.POSITIVE_INFINITY) < (credentials.tokens?.expiresAt ?? 0);
+    if (now && !isOlder && !force) return { state: "kept", from };
+    if (dryRun) return { state: "found", from };
+    await this.#store.probe();
+    await this.#store.update(() => credentials);
+    this.#resume();
+    return { state: "imported", from };
+  }
+
+  async status(): Promise<SignInStatus> {
+    const { tokens } = (await this.#stored()) ?? {};
     if (!tokens) return { state: "signed-out", renewable: false };
     const renewable = tokens.refreshToken !== undefined || isMachineGrant(this.#options.settings);
     return {
@@ -159,7 +198,7 @@ export class ServerAuth implements HttpAuth {
   /** Forgets everything at once, then tells the authorization server. Whether there was anything. */
   async logout(): Promise<boolean> {
     this.#flow?.cancel("signed out");
-    const credentials = this.#stored();
+    const credentials = await this.#stored().catch(() => undefined);
     const had = await this.#store.clear();
     this.#dpop = undefined;
     this.#loss = undefined;
@@ -174,8 +213,8 @@ export class ServerAuth implements HttpAuth {
   }
 
   /** What is stored now, of which nothing is to be shown. */
-  #stored(): Credentials | undefined {
-    const credentials = this.#store.read();
+  async #stored(): Promise<Credentials | undefined> {
+    const credentials = await this.#store.read();
     const { tokens, clientInfo, dpopKey } = credentials ?? {};
     this.#remember(tokens?.accessToken, tokens?.refreshToken, clientInfo?.clientSecret, dpopKey?.d);
     return credentials;
@@ -213,7 +252,7 @@ export class ServerAuth implements HttpAuth {
   /** More scopes than were granted are asked for once; then a person has to know. */
   async #stepUp(challenge: Challenge, refusal: AuthRefusal): Promise<boolean> {
     const sent = tokenIn(refusal.sent);
-    const now = this.#stored();
+    const now = await this.#stored();
     if (!now?.tokens || sent === undefined) return false;
     if (now.tokens.accessToken !== sent) return true;
     const wanted = challenge.scope ?? "";
@@ -221,7 +260,7 @@ export class ServerAuth implements HttpAuth {
     await this.#store.update((latest) => latest && { ...latest, challengedScope: wanted });
     this.#challenge = { ...this.#challenge, ...challenge };
     if (isMachineGrant(this.#options.settings) && !isHeld && (await this.#renewOrFail(sent, 403))) return true;
-    if (this.#stored()?.tokens?.accessToken !== sent) return true;
+    if ((await this.#stored())?.tokens?.accessToken !== sent) return true;
     const isFirst = !isHeld || !this.#askedAgain.has(wanted);
     if (isHeld) this.#askedAgain.add(wanted);
     if (isFirst && (await this.#signInUnasked(refusal))) return true;
@@ -231,7 +270,7 @@ export class ServerAuth implements HttpAuth {
 
   async #signInUnasked({ attempt, method, sent }: AuthRefusal): Promise<boolean> {
     // Somebody else may have signed in while this one found out that it has to.
-    const tokens = this.#stored()?.tokens;
+    const tokens = (await this.#stored())?.tokens;
     if (!this.#signingIn && tokens && tokens.accessToken !== tokenIn(sent)) return true;
     const ask = this.#options.askUnasked;
     // A stream of its own is no reason to bother a person [E065], and who did not want to is not asked again.
@@ -277,7 +316,7 @@ export class ServerAuth implements HttpAuth {
     if (Date.now() < this.#pause.untilMs && this.#pause.error) throw this.#pause.error;
     return this.#store.alone(async (turn) => {
       // Somebody else may have done it while we waited for our turn [E130, E131].
-      const now = this.#stored();
+      const now = await this.#stored();
       if (now?.tokens?.accessToken !== stale) return now?.tokens !== undefined;
       try {
         const renewed = isMachineGrant(this.#options.settings)
@@ -304,7 +343,7 @@ export class ServerAuth implements HttpAuth {
       const { tokens: _, clientInfo, ...rest } = now;
       return { ...rest, ...(error.code !== "invalid_client" && clientInfo && { clientInfo }) };
     });
-    const isLost = this.#stored()?.tokens === undefined;
+    const isLost = (await this.#stored())?.tokens === undefined;
     if (isLost) this.#loss = error;
     return !isLost;
   }

@@ -62,10 +62,11 @@ export async function beginSignIn(
   { listens = true, challenge: known }: { listens?: boolean; challenge?: Challenge | undefined },
 ): Promise<SignIn> {
   const { settings, store, env } = context;
+  await store.probe();
   const http = await open(context);
   try {
     const challenge = known ?? (await askServer(http, context));
-    const stored = store.read();
+    const stored = await store.readForNew();
     const knownIssuer = stored?.clientInfo?.issuer;
     const metadataUrl = settings.authServerMetadataUrl;
     const found = await discover(http, { server: new URL(context.url), challenge, metadataUrl, knownIssuer });
@@ -91,6 +92,7 @@ export async function beginSignIn(
       if (!listens) writePending(context, { ...prepared, ...secrets, redirectUri });
       const done = answers.accepted.then((answer) => finish(context, prepared, answer));
       done.catch(() => {});
+      answers.tell(done);
       return {
         url,
         redirectUri,
@@ -204,7 +206,7 @@ async function identityOf(settings: OAuthSettings, { as, client, isRegistered }:
 async function finish(context: SignInContext, prepared: Prepared, answer: AcceptedAnswer): Promise<void> {
   const { settings, store, url } = context;
   const { as, client, isRegistered, scope, resource } = prepared;
-  const before = store.read();
+  const before = await store.readForNew();
   const identity = await identityOf(settings, prepared);
   const clientSecret = settings.clientSecret ?? client.clientSecret;
   const dpop = prepared.usesDpop ? createDpop() : undefined;

@@ -3,7 +3,9 @@ import { createHash, randomUUID } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { Lock } from "../lock.ts";
+import { AuthError } from "./error.ts";
 import { jsonObject } from "./json-object.ts";
+import type { Keyring } from "./keyring.ts";
 import { isUnwritable, Unwritable, withLock } from "./lock.ts";
 
 /** For a change, which takes no time, but for a holder that is stopped in the middle of one. */
@@ -71,11 +73,18 @@ export type Turn = Pick<Lock, "inherited" | "note">;
 
 const UNLOCKED: Turn = { inherited: [], note: () => {} };
 
-/** One server's credentials on disk. What cannot be written is kept in memory for as long as the store is. */
+/**
+ * One server's credentials: in its file, or in the keyring, of which the file then says so. What cannot be written is kept in
+ * memory for as long as the store is.
+ */
 export interface Store {
   readonly file: string;
-  /** Undefined when there are none, or none for this address. */
-  read(): Credentials | undefined;
+  /** Undefined when there are none, or none for this address. Rejects with AuthError when the keyring does not answer. */
+  read(): Promise<Credentials | undefined>;
+  /** Likewise, for one who is about to put new ones there: what the keyring has lost is lost. */
+  readForNew(): Promise<Credentials | undefined>;
+  /** Rejects with AuthError where new ones could not be kept. */
+  probe(): Promise<void>;
   /**
    * Changes them in one step that no other process' change falls into: `change` gets what is there now and returns what is
    * to be there, undefined for nothing; what it got, to leave it.
@@ -87,12 +96,34 @@ export interface Store {
   clear(): Promise<boolean>;
 }
 
-export function openStore(root: string, server: string, serverUrl: string): Store {
+export interface StoreOptions {
+  /** Where what is written goes. What is there already is read wherever it is. */
+  readonly keeps?: "file" | "keyring" | undefined;
+  readonly keyring?: Keyring;
+}
+
+/** In a file whose tokens are in the keyring. */
+const KEYRING_MARK = "keyring";
+
+export function openStore(
+  root: string,
+  server: string,
+  serverUrl: string,
+  { keeps = "file", keyring: given }: StoreOptions = {},
+): Store {
   const file = tokenFile(root, server);
   const lockBase = join(folderOf(root, server), "refresh");
+  // Several homes of one person may share a keyring.
+  const account = createHash("sha256").update(`${root}\0${server}`, "utf8").digest("hex");
+  let keyring: Promise<Keyring> | undefined;
   let cached: { readonly stamp: string; readonly content: Credentials | undefined } | undefined;
   /** What could not be written. */
   let unwritten: { readonly over: string; readonly content: Credentials | undefined } | undefined;
+
+  function openedKeyring(): Promise<Keyring> {
+    keyring ??= given ? Promise.resolve(given) : import("./keyring.ts").then(({ openKeyring }) => openKeyring());
+    return keyring;
+  }
 
   function stampOf(): string {
     const stat = statSync(file, { throwIfNoEntry: false, bigint: true });
@@ -111,17 +142,47 @@ export function openStore(root: string, server: string, serverUrl: string): Stor
     return jsonObject(text);
   }
 
-  function read(): Credentials | undefined {
+  function isInKeyring(raw = readRaw()): boolean {
+    return raw?.credentialStore === KEYRING_MARK;
+  }
+
+  /** `lost`: what to do where the file says that there is something and the keyring has nothing. */
+  async function readOr(lost: () => undefined): Promise<Credentials | undefined> {
     const stamp = stampOf();
     if (unwritten && unwritten.over === stamp) return unwritten.content;
     unwritten = undefined;
     if (cached?.stamp === stamp) return cached.content;
-    const content = ofServer(readRaw(), serverUrl);
+    let raw = readRaw();
+    if (isInKeyring(raw) && raw?.serverUrl === serverUrl) {
+      const text = await (await openedKeyring()).get(account);
+      if (text === undefined) return lost();
+      raw = jsonObject(text);
+    }
+    const content = ofServer(raw, serverUrl);
     cached = { stamp, content };
     return content;
   }
 
-  function write(content: Credentials): void {
+  const read = () =>
+    readOr(() => {
+      throw new AuthError("refused", "the keyring of this computer does not have its tokens any more; sign in again");
+    });
+  const readForNew = () => readOr(() => undefined);
+
+  /** The keyring first: what the file says is true at any moment. */
+  async function write(content: Credentials): Promise<void> {
+    const wasInKeyring = isInKeyring();
+    if (keeps === "keyring") {
+      await (await openedKeyring()).set(account, JSON.stringify(content));
+      // With a stamp of its own, by which others notice the change.
+      writeFile({ serverUrl, credentialStore: KEYRING_MARK, version: randomUUID() });
+    } else {
+      writeFile(content);
+      if (wasInKeyring) await (await openedKeyring()).remove(account);
+    }
+  }
+
+  function writeFile(content: object): void {
     const folder = dirname(file);
     mkdirSync(folder, { recursive: true, mode: FOLDER_MODE });
     chmodSync(folder, FOLDER_MODE);
@@ -140,50 +201,76 @@ export function openStore(root: string, server: string, serverUrl: string): Stor
       await withLock(
         file,
         async () => {
-          const now = read();
+          forgetKeyring();
+          const now = await readForNew();
           const next = change(now);
           if (next === now) return;
           if (next === undefined) rmSync(file, { force: true });
-          else write(next);
+          else await write(next);
         },
         CHANGE_PATIENCE_MS,
       );
     } catch (error) {
-      if (!(error instanceof Unwritable) && !isUnwritable(error)) throw error;
-      const now = read();
+      // New tokens are worth more than the place they should be in.
+      if (!(error instanceof Unwritable) && !(error instanceof AuthError) && !isUnwritable(error)) throw error;
+      const now = await readForNew().catch(() => cached?.content);
       const next = change(now);
       if (next !== now) unwritten = { over: stampOf(), content: next };
     }
   }
 
+  /** One who was killed may have changed the keyring and not yet the file. */
+  function forgetKeyring(): void {
+    if (cached && isInKeyring()) cached = { ...cached, stamp: "looked at before" };
+  }
+
   return {
     file,
     read,
+    readForNew,
+    async probe() {
+      if (keeps === "keyring") await (await openedKeyring()).probe();
+    },
     update,
     async alone(work) {
       try {
-        return await withLock(lockBase, work, REFRESH_PATIENCE_MS);
+        return await withLock(
+          lockBase,
+          (turn) => {
+            forgetKeyring();
+            return work(turn);
+          },
+          REFRESH_PATIENCE_MS,
+        );
       } catch (error) {
         if (error instanceof Unwritable) return work(UNLOCKED);
         throw error;
       }
     },
     async clear() {
-      let had = statSync(file, { throwIfNoEntry: false }) !== undefined;
-      await update((now) => {
-        had ||= now !== undefined;
-        return undefined;
-      });
-      // What is stored for another address is not `now`.
+      const had = statSync(file, { throwIfNoEntry: false }) !== undefined || unwritten?.content !== undefined;
+      const wasInKeyring = isInKeyring();
+      unwritten = undefined;
+      await withoutTokens();
       try {
-        rmSync(file, { force: true });
         rmSync(join(dirname(file), "pending.json"), { force: true });
       } catch (error) {
         if (!isUnwritable(error)) throw error;
       }
+      if (wasInKeyring) await (await openedKeyring()).remove(account);
       return had;
     },
   };
+
+  /** Also what is stored for another address. Where nothing can be written they are forgotten by this process alone. */
+  async function withoutTokens(): Promise<void> {
+    try {
+      await withLock(file, async () => rmSync(file, { force: true }), CHANGE_PATIENCE_MS);
+    } catch (error) {
+      if (!(error instanceof Unwritable) && !isUnwritable(error)) throw error;
+      unwritten = { over: stampOf(), content: undefined };
+    }
+  }
 }
 
 /** What is stored, if it is for this address and has the kinds it should have. */

@@ -1,5 +1,12 @@
 import { listSome } from "./list-some.ts";
-import type { ServerTarget, ToolFilter, UntrustedFile, UntrustedServer, ValueCommand } from "./record.ts";
+import type {
+  HeadersCommand,
+  ServerTarget,
+  ToolFilter,
+  UntrustedFile,
+  UntrustedServer,
+  ValueCommand,
+} from "./record.ts";
 
 /**
  * What a person is shown before they allow a project's file: every command and argument, whole and exact, since what is
@@ -54,6 +61,20 @@ function describeCommand({ field, name, command }: ValueCommand): string {
   return `runs ${exact(command)} with all variables of your environment, for the value of the ${field === "env" ? "variable" : "header"} ${exact(name)}`;
 }
 
+function describeHeadersCommand(command: HeadersCommand | undefined): string[] {
+  if (command === undefined) return [];
+  const when = command.per === "request" ? "each request, which it is shown" : "the connection";
+  const words = [command.command, ...(command.args ?? [])].map(exact).join(" ");
+  const variables = Object.entries(command.env ?? {}).map(([name, value]) => `with ${pair(name, value, "=")} for it`);
+  return [`runs ${words} with all variables of your environment, for the headers of ${when}`, ...variables];
+}
+
+/** Where variables are filled in; a command line has its own in its environment, all of them. */
+function wordsOf(command: HeadersCommand | undefined): string[] {
+  if (!command?.args) return [];
+  return [command.command, ...command.args, ...Object.values(command.env ?? {})];
+}
+
 /** What a server does when it is started, whole and exact, one fact a line. */
 export function describeTarget(
   target: ServerTarget,
@@ -73,7 +94,8 @@ export function describeTarget(
         .filter(([name]) => !isCommand(name))
         .map(([name, value]) => `with the header ${pair(name, value, ": ")}`),
       ...files,
-      ...variablesIn(values),
+      ...variablesIn([...values, ...wordsOf(target.headersCommand)]),
+      ...describeHeadersCommand(target.headersCommand),
       ...commands.map(describeCommand),
     ];
   }

@@ -68,8 +68,17 @@ export function expandTarget(
   function expandHttp({ bearerCommand, ...target }: HttpTarget): HttpTarget {
     const headers = expandValues(target.headers);
     if (bearerCommand !== undefined) headers.Authorization = `Bearer ${outputOf(bearerCommand)}`;
+    const { headersCommand: command } = target;
     return {
       ...target,
+      ...(command?.args && {
+        headersCommand: {
+          ...command,
+          command: expandPath(command.command),
+          args: command.args.map((arg) => expand(arg)),
+          env: Object.fromEntries(Object.entries(command.env ?? {}).map(([name, text]) => [name, expand(text, true)])),
+        },
+      }),
       url: expand(target.url),
       headers,
       ...(target.ca !== undefined && { ca: expandPath(target.ca) }),

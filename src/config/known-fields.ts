@@ -27,6 +27,7 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
   ["http_headers", "headers"],
   ["transportType", "transport"],
   ["workingDirectory", "cwd"],
+  ["headersHelper", "headersCommand"],
   ["caFile", "ca"],
   ["bearer_token", "bearerToken"],
   ["bearer_token_env_var", "bearerTokenEnv"],
@@ -43,6 +44,7 @@ export const FIELD_ALIASES: ReadonlyMap<string, string> = new Map([
 const ACTS: readonly string[] = [
   ...["name", "type", "transport", "command", "args", "env", "cwd"],
   ...["url", "headers", "env_http_headers", "bearerToken", "bearerTokenEnv", "ca", "cert", "key"],
+  ...["headersCommand", "requestHeadersCommand"],
   ...["auth", "oauth", "autoAuth"],
   ...[
     "disabled",
@@ -86,11 +88,9 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
 const FOREIGN: readonly (string | readonly [field: string, instead: string])[] = [
   // pi's adapter
   ["bearerTokenStore", 'set a variable to the token and name it in "bearerTokenEnv"'],
-  ["requestHeadersCommand", 'set variables and name them in "headers"'],
   ["socket", 'name a "command" or a "url"'],
   ...["approval", "approveTools", "elicitation", "regex"],
   // Claude Code, Claude Desktop
-  ["headersHelper", 'set variables and name them in "headers"'],
   ...["alwaysLoad", "scope"],
   // Cursor, VS Code, LM Studio
   ["envFile", 'put the variables under "env"'],
@@ -130,7 +130,7 @@ const OAUTH: readonly string[] = [
   ...["authServerMetadataUrl", "grantType", "redirectUri", "clientUri", "clientSecretEnvVar", "scopes", "enabled"],
   ...["clientMetadataUrl", "authorizationParams", "authParams", "tokenEndpointAuthMethod", "privateKey"],
   ...["signingAlgorithm", "assertion", "assertionFile", "idpTokenEndpoint", "idpClientId", "idpClientSecret"],
-  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer"],
+  ...["idpIdToken", "dpop", "allowMissingPkce", "allowMissingIssuer", "credentialStore"],
 ];
 
 /** Every field of an entry that is known, which is never taken for a slip of another. */

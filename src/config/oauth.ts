@@ -87,6 +87,11 @@ function readSettings(reader: EntryReader, fields: ReadonlyMap<string, Field>): 
       reader.errorAt(fields.get("grantType") as Field, `"grantType" in "oauth" must be one of ${list}.`);
     }
   }
+  const store = text("credentialStore");
+  if (store === "file" || store === "keyring") settings.credentialStore = store;
+  else if (store !== undefined) {
+    reader.errorAt(fields.get("credentialStore") as Field, '"credentialStore" in "oauth" must be "file" or "keyring".');
+  }
   settings.callbackPort = port(reader, fields.get("callbackPort"));
   settings.authorizationParams = parameters(reader, fields.get("authorizationParams") ?? fields.get("authParams"));
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined)) as OAuthSettings;

@@ -144,7 +144,12 @@ function describeLayer(
 
 /** Whether it is switched off is its effect, and some fields a target of that kind shows as they are. */
 function fieldsSet({ fields = new Map() }: Entry, kind: ServerTarget["kind"] | undefined): Record<string, unknown> {
-  const told = kind === undefined ? [] : kind === "stdio" ? ["args", "env", "cwd"] : ["headers", "ca", "cert", "key"];
+  const told =
+    kind === undefined
+      ? []
+      : kind === "stdio"
+        ? ["args", "env", "cwd"]
+        : ["headers", "ca", "cert", "key", "headersCommand", "requestHeadersCommand"];
   const set = [...fields].filter(([field]) => !["name", "disabled", "enabled", ...told].includes(field));
   return Object.fromEntries(set.map(([field, { value }]) => [field, getNodeValue(value)]));
 }
@@ -158,12 +163,14 @@ function hideOwn(target: ServerTarget, ownEntry: Entry | undefined, origin: Orig
     const args = isDeepStrictEqual(target.args, before.args) ? target.args.map(() => AS_YOURS) : target.args;
     return { ...target, args, env: hideEqual(target.env, before.env) };
   }
-  const { bearerCommand, ...rest } = target;
-  const before: Pick<HttpTarget, "headers" | "bearerCommand"> = own.kind === "stdio" ? { headers: {} } : own;
+  const { bearerCommand, headersCommand, ...rest } = target;
+  const before: Pick<HttpTarget, "headers" | "bearerCommand" | "headersCommand"> =
+    own.kind === "stdio" ? { headers: {} } : own;
   const headers = hideEqual(target.headers, before.headers);
   return {
     ...rest,
     url: maskUrl(target.url),
+    ...(headersCommand && !isDeepStrictEqual(headersCommand, before.headersCommand) && { headersCommand }),
     ...(bearerCommand === undefined
       ? { headers }
       : bearerCommand === before.bearerCommand

@@ -41,10 +41,23 @@ export interface HttpTarget {
   readonly headers: Readonly<Record<string, string>>;
   /** A command that writes the token of the `Authorization` header. */
   readonly bearerCommand?: string;
+  readonly headersCommand?: HeadersCommand;
   /** Files in PEM form: an authority to trust beside the usual ones, a certificate to show and its key. */
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
+}
+
+/** A program that writes headers as a JSON object. */
+export interface HeadersCommand {
+  /** `connection`: for all requests, again when one is refused. `request`: for each, of which it is told on its input. */
+  readonly per: "connection" | "request";
+  /** A program where there are `args`, a command line as a shell has it where there are none. */
+  readonly command: string;
+  readonly args?: readonly string[];
+  /** Beside the agent's whole environment. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly limitMs: number;
 }
 
 export type ServerTarget = StdioTarget | HttpTarget;
@@ -229,6 +242,8 @@ export interface OAuthSettings {
   readonly dpop?: boolean;
   /** Signs in where the authorization server does not say that it checks PKCE; a stolen code can then be used. */
   readonly allowMissingPkce?: boolean;
+  /** Where tokens are kept: in a file of the person's own, or in the keyring of the system. */
+  readonly credentialStore?: "file" | "keyring";
   /** Takes an answer without `iss` from an authorization server that says it sends one. */
   readonly allowMissingIssuer?: boolean;
 }

@@ -34,7 +34,8 @@ function stdioSecrets({ command, env, args }: StdioTarget): ConfiguredSecret[] {
   return [...inEnv, ...inArgs];
 }
 
-function httpSecrets({ url, headers }: HttpTarget): ConfiguredSecret[] {
+function httpSecrets({ url, headers, headersCommand }: HttpTarget): ConfiguredSecret[] {
+  const { command = "", args = [], env = {} } = headersCommand ?? {};
   const inHeaders = Object.entries(headers).flatMap(([name, value]) => {
     const credentials = credentialsOf(value);
     // `Bearer ` with an unset variable behind it is no secret, and a word that is in every text about servers.
@@ -42,7 +43,7 @@ function httpSecrets({ url, headers }: HttpTarget): ConfiguredSecret[] {
     const values = [value, credentials, ...basicCredentials(value)];
     return values.map((each) => ({ value: each, isSecret: looksSecret(name) }));
   });
-  return [...inHeaders, ...addressSecrets(url, "all")];
+  return [...inHeaders, ...addressSecrets(url, "all"), ...stdioSecrets({ kind: "stdio", command, args, env })];
 }
 
 /**

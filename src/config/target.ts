@@ -1,6 +1,7 @@
 import { isAbsolute } from "node:path";
 import type { EntryReader } from "./entry-reader.ts";
 import { readHeaders, reportEmptyCommand } from "./headers.ts";
+import { readHeadersCommand } from "./headers-command.ts";
 import { quote, quoteWord } from "./problems.ts";
 import type { HttpTarget, ServerTarget, StdioTarget } from "./record.ts";
 import { holdsVariable, type VariableForms } from "./variables.ts";
@@ -103,7 +104,9 @@ function readHttp(reader: EntryReader, forms: VariableForms, kind: HttpTarget["k
   if (!holdsVariable(url, forms) && !isHttpUrl(url)) {
     reader.error("url", '"url" must be a complete http or https address, such as "https://example.com/mcp".');
   }
-  return { kind, url, ...readHeaders(reader, forms), ...readTlsFiles(reader) };
+  const headersCommand = readHeadersCommand(reader);
+  const target = { kind, url, ...readHeaders(reader, forms), ...readTlsFiles(reader) };
+  return headersCommand === undefined ? target : { ...target, headersCommand };
 }
 
 /** Somebody wrote `TOKEN=x` as the name: the value is not repeated. */

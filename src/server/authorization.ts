@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { ServerAuth, SignInStatus } from "../auth/server-auth.ts";
+import type { ForeignProgram } from "../auth/foreign.ts";
+import type { Adoption, ServerAuth, SignInStatus } from "../auth/server-auth.ts";
 import type { SignIn } from "../auth/sign-in.ts";
 import { openStore, tokenFile } from "../auth/store.ts";
 import { hasOwnAuthorization, maySignIn } from "../config/may-sign-in.ts";
@@ -9,6 +10,13 @@ import { agentDir, expandHome, personOf } from "../config/paths.ts";
 import type { ConfiguredSecret, HttpTarget, OAuthSettings, ServerConfig, ServerTarget } from "../config/record.ts";
 import { McpServerError } from "../error.ts";
 import type { AuthorizedRequest, AuthRefusal, HttpAuth } from "../transport/http-auth.ts";
+
+export interface AdoptOptions {
+  readonly programs: readonly ForeignProgram[];
+  /** Also in place of a newer sign-in of our own. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+}
 
 /** Overrides the folder credentials are kept in [S3-30]. */
 const FOLDER_VARIABLE = "MCP_OAUTH_DIR";
@@ -67,6 +75,20 @@ export class Authorization {
 
   async status(target: ServerTarget): Promise<SignInStatus> {
     return (await this.#load(this.#http(target))).status();
+  }
+
+  /** Takes over a sign-in of other programs. */
+  async adopt(target: ServerTarget, { programs, ...options }: AdoptOptions): Promise<Adoption> {
+    const { url } = this.#http(target);
+    const [{ readForeign }, { foreignPlaces }] = await Promise.all([
+      import("../auth/foreign.ts"),
+      import("./foreign-places.ts"),
+    ]);
+    const places = foreignPlaces(this.#env, this.#root());
+    // The first program that has one counts.
+    const all = programs.map((program) => readForeign(program, places, { name: this.#name, url }));
+    const candidates = all.find((found) => found.length > 0) ?? [];
+    return (await this.#load(this.#http(target))).adopt(candidates, options);
   }
 
   async logout(target: ServerTarget): Promise<boolean> {

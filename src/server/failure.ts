@@ -119,7 +119,9 @@ function explainUnauthorized(error: TransportError, text: string, config: Server
     };
   }
   if (!maySignIn(config)) {
-    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`headers\` in ${where}` };
+    const isCommanded = config.target.kind !== "stdio" && config.target.headersCommand !== undefined;
+    const field = isCommanded ? "headersCommand" : "headers";
+    return { category: "needs-auth", text: `it requires authorization (HTTP 401). Check \`${field}\` in ${where}` };
   }
   // Anything that was tried is told; what was not is the usual case.
   const isMore = error.http?.status === 403 || error.cause !== undefined;

@@ -1,4 +1,4 @@
-import type { ConfiguredSecret, ServerConfig } from "../config/record.ts";
+import type { ConfiguredSecret, ServerConfig, ServerTarget } from "../config/record.ts";
 import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
@@ -10,6 +10,7 @@ import type { Authorization } from "./authorization.ts";
 import { toServerError } from "./failure.ts";
 import { fillIn } from "./fill-in.ts";
 import { growingRedactor } from "./growing-redactor.ts";
+import { joinAuth } from "./join-auth.ts";
 import { Live, type Redactors } from "./live.ts";
 import { createTransport, type Surroundings } from "./open-transport.ts";
 
@@ -37,7 +38,11 @@ export async function openLive(
   const { knownEra, signal } = options;
   const { target, secrets, unset } = await fillIn(config, surroundings, signal);
   const { authorization } = surroundings;
-  const tokens = () => authorization?.secrets ?? NONE;
+  const commanded = await headersOf(config, target, surroundings);
+  const tokens = joinedSecrets(
+    () => authorization?.secrets ?? NONE,
+    () => commanded?.secrets ?? NONE,
+  );
   const listings = growingRedactor(secrets, "values", tokens);
   const redact: Redactors = {
     errors: growingRedactor(secrets, "patterns", tokens),
@@ -49,12 +54,14 @@ export async function openLive(
       words: growingRedactor(wordSecrets(secrets), "values", tokens),
     },
   };
+  await commanded?.prepare(signal);
   const { startTimeoutMs: timeoutMs } = config.policy;
   const handlers = withoutSecrets(options.handlers, redact);
   let transport: Transport | undefined;
   let live: Live | undefined;
   const open = async (flavor: "usual" | "sse"): Promise<Transport> => {
-    const auth = authorization?.httpAuth(target);
+    const signIn = authorization?.httpAuth(target);
+    const auth = commanded ? joinAuth(commanded, signIn) : signIn;
     const notice = (text: string) => handlers.notice?.(text);
     const reports = { notice, redactor: redact.errors };
     transport = await createTransport(target, flavor, config, surroundings, reports, auth);
@@ -81,6 +88,25 @@ export async function openLive(
     await transport?.close();
     throw toServerError(thrown, { config, redactor: redact.errors, during: "initialize", diagnostics, unset });
   }
+}
+
+/** Of a server whose headers a program writes. With all it takes to start processes, which others have no need of. */
+async function headersOf(config: ServerConfig, target: ServerTarget, surroundings: Surroundings) {
+  if (target.kind === "stdio" || !target.headersCommand) return undefined;
+  const { CommandedHeaders } = await import("./headers-command.ts");
+  return new CommandedHeaders(config, target.headersCommand, surroundings);
+}
+
+/** One list of two; the same as long as both are. */
+function joinedSecrets(...sources: readonly (() => readonly ConfiguredSecret[])[]): () => readonly ConfiguredSecret[] {
+  let lists: readonly (readonly ConfiguredSecret[])[] = [];
+  let joined = NONE;
+  return () => {
+    const now = sources.map((source) => source());
+    if (now.some((list, index) => list !== lists[index])) joined = now.flat();
+    lists = now;
+    return joined;
+  };
 }
 
 /** What a server says beside its answers quotes what it was given as well. */

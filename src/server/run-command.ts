@@ -22,6 +22,8 @@ export interface CommandOptions {
   readonly cwd: string;
   readonly signal: AbortSignal;
   readonly limitMs?: number;
+  /** What it is given to read; nothing when absent. */
+  readonly input?: string | undefined;
 }
 
 /** Why a command gave no value. The message holds neither what was run nor what was written. */
@@ -45,14 +47,14 @@ interface Output {
   readonly stderr: TailBuffer;
 }
 
-interface Program {
+export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly verbatim?: boolean;
 }
 
 /**
- * What a command writes, without the line ends behind it. It is a process group of its own with nothing to read, and is
+ * What a command writes, without the line ends behind it. It is a process group of its own and is
  * gone when this returns, however it returns. Rejects with a CommandFailure when the command fails, writes nothing, too
  * much or no text, takes longer than it may (default 10 s), or the signal aborts.
  *
@@ -62,7 +64,12 @@ interface Program {
 export async function runCommand(command: string, options: CommandOptions): Promise<string> {
   const [program, ...args] = splitWords(command, isWindows ? "windows" : "posix") ?? [];
   const plain = program === undefined ? undefined : await run({ command: program, args }, options);
-  const output = plain ?? (await run(shellFor(command, options.env), options));
+  return plain ?? runProgram(shellFor(command, options.env), options);
+}
+
+/** Likewise, of a program that is started as it is. */
+export async function runProgram(program: Program, options: CommandOptions): Promise<string> {
+  const output = await run(program, options);
   if (output === undefined) throw new CommandFailure("failed", "could not be started");
   return output;
 }
@@ -100,7 +107,7 @@ async function run(program: Program, options: CommandOptions): Promise<string | 
 function endOf(
   child: ChildProcess,
   output: Output,
-  { signal, limitMs = LIMIT_MS }: CommandOptions,
+  { signal, limitMs = LIMIT_MS, input }: CommandOptions,
 ): Promise<{ code: number | null; by: NodeJS.Signals | null } | undefined> {
   let onAbort = () => {};
   let timer: NodeJS.Timeout | undefined;
@@ -128,7 +135,7 @@ function endOf(
     child.stderr?.on("data", (chunk: Buffer) => output.stderr.push(chunk));
     // A broken pipe is told by the exit that follows.
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {});
-    child.stdin?.end();
+    child.stdin?.end(input);
   }).finally(() => {
     clearTimeout(timer);
     signal.removeEventListener("abort", onAbort);

@@ -1,11 +1,11 @@
 import { AuthError } from "../auth/error.ts";
-import type { SignInStatus } from "../auth/server-auth.ts";
+import type { Adoption, SignInStatus } from "../auth/server-auth.ts";
 import type { SignIn } from "../auth/sign-in.ts";
 import type { ServerConfig, ServerTarget } from "../config/record.ts";
 import { createRedactor } from "../content/redact.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
-import type { Authorization } from "./authorization.ts";
+import type { AdoptOptions, Authorization } from "./authorization.ts";
 import { fillIn } from "./fill-in.ts";
 import type { Surroundings } from "./open-transport.ts";
 
@@ -20,6 +20,8 @@ export interface SignInDoor {
   start(options?: { readonly listens?: boolean }): Promise<SignIn>;
   complete(pasted: string): Promise<void>;
   status(): Promise<SignInStatus>;
+  /** Takes over what other programs have stored for the very address of the server. */
+  adopt(options: AdoptOptions): Promise<Adoption>;
   /** Forgets the credentials, here and at the authorization server. Whether there were any. */
   logout(): Promise<boolean>;
 }
@@ -52,6 +54,7 @@ export function signInDoor(
         return { ...flow, done, complete: (pasted) => run(() => flow.complete(pasted)) };
       }),
     complete: (pasted) => run((target) => authorization.complete(target, pasted)),
+    adopt: (options) => run((target) => authorization.adopt(target, options)),
     status: () => run((target) => authorization.status(target)),
     logout: () => run((target) => authorization.logout(target)),
   };

@@ -87,11 +87,20 @@ function misfitOf(output: string, { field }: ValueCommand): string | undefined {
   return "wrote more than one line, or another character that headers cannot carry";
 }
 
-const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {
+export const CATEGORIES: Readonly<Record<CommandFailure["reason"], ErrorCategory>> = {
   failed: "other",
   timeout: "timeout",
   cancelled: "cancelled",
 };
+
+/** The end of what a failed command said, for a sentence: `, saying: …`; empty when it said nothing. */
+export function lastWordsOf(stderr: string, redact: (text: string) => string): string {
+  // Redacted before it is cut, or half a secret would be left that nobody recognises.
+  const words = [...sanitizeLine(redact(sanitizeText(stderr)), Number.POSITIVE_INFINITY)]
+    .slice(-LAST_WORDS_CHARS)
+    .join("");
+  return words === "" ? "" : `, saying: ${words.replace(/[.\s]+$/, "")}`;
+}
 
 function toError(
   config: ServerConfig,
@@ -101,11 +110,7 @@ function toError(
 ): McpServerError {
   if (reason === "cancelled") return cancelled(config);
   const { name: server, source, fields } = config;
-  // Redacted before it is cut, or half a secret would be left that nobody recognises.
-  const words = [...sanitizeLine(redact(sanitizeText(stderr)), Number.POSITIVE_INFINITY)]
-    .slice(-LAST_WORDS_CHARS)
-    .join("");
-  const said = words === "" ? "" : `, saying: ${words.replace(/[.\s]+$/, "")}`;
+  const said = lastWordsOf(stderr, redact);
   const { file, line } = fields[field] ?? source;
   const where = `Check it in ${file}:${line}`;
   const as = field === "env" ? "variable" : "header";

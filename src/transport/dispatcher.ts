@@ -59,21 +59,27 @@ export async function openConnections({ env, tls, background, admits }: Connecti
     ...(admits && { lookup: guardedLookup(admits) }),
   };
   const plain = undici.buildConnector(settings);
-  let secure: Promise<buildConnector.connector> | undefined;
+  const secure = new Map<"server" | "proxy", Promise<buildConnector.connector>>();
+  /** Their origins, once they are used. */
+  const proxies = new Set<string>();
   const connecting = new Set<Socket>();
 
-  /** Made with the first TLS connection: reading the authorities takes time. */
-  function secureConnector(): Promise<buildConnector.connector> {
-    secure ??= secureContextOf(tls, env).then((secureContext) =>
-      // Said outright, because an environment variable of Node's could say otherwise: TLS is never silently insecure.
-      undici.buildConnector({ ...settings, rejectUnauthorized: true, ...(secureContext && { secureContext }) }),
-    );
-    return secure;
+  /** Made with the first TLS connection: reading the authorities takes time. A proxy is not shown who we are to a server. */
+  function secureConnector(to: "server" | "proxy"): Promise<buildConnector.connector> {
+    const made =
+      secure.get(to) ??
+      secureContextOf(to === "server" ? tls : { ca: tls.ca }, env).then((secureContext) =>
+        // Said outright, because an environment variable of Node's could say otherwise: TLS is never silently insecure.
+        undici.buildConnector({ ...settings, rejectUnauthorized: true, ...(secureContext && { secureContext }) }),
+      );
+    secure.set(to, made);
+    return made;
   }
 
   /** Straight to the address, or through a tunnel that stands. */
   async function direct(options: buildConnector.Options): Promise<Socket> {
-    const connect = options.protocol === "https:" ? await secureConnector() : plain;
+    const isProxy = options.httpSocket === undefined && proxies.has(`${options.protocol}//${options.host}`);
+    const connect = options.protocol === "https:" ? await secureConnector(isProxy ? "proxy" : "server") : plain;
     return new Promise((resolve, reject) => {
       const settle: buildConnector.Callback = (error, connected) => {
         connecting.delete(socket);
@@ -81,7 +87,8 @@ export async function openConnections({ env, tls, background, admits }: Connecti
         else resolve(connected);
       };
       // It returns the socket, which its type keeps quiet about.
-      const socket = connect(options, settle) as unknown as Socket;
+      // A proxy's certificate names the proxy; undici would take the name from the header `host`, which is the server's.
+      const socket = connect(isProxy ? { ...options, servername: "" } : options, settle) as unknown as Socket;
       connecting.add(socket);
       if (background) detach(socket);
     });
@@ -91,6 +98,7 @@ export async function openConnections({ env, tls, background, admits }: Connecti
     const path = `${target.hostname}:${target.port || "443"}`;
     const headers = { host: path, ...proxyHeaders(proxy) };
     const signal = AbortSignal.timeout(CONNECT_LIMIT_MS);
+    proxies.add(proxy.url.origin);
     const opened = await agent.connect({ origin: proxy.url.origin, path, headers, signal }).catch((error: unknown) => {
       throw unreachable(error, proxy);
     });
@@ -122,6 +130,7 @@ export async function openConnections({ env, tls, background, admits }: Connecti
     const rest = { method, body: body ?? null, ...(signal && { signal }) };
     const path = `${url.pathname}${url.search}`;
     const proxy = url.protocol === "http:" ? proxyFor(url, env) : undefined;
+    if (proxy) proxies.add(proxy.url.origin);
     const sending = proxy
       ? agent.request({
           origin: proxy.url.origin,

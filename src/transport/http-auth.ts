@@ -2,6 +2,7 @@
 export interface AuthorizedRequest {
   readonly method: string;
   readonly url: URL;
+  readonly body?: string | undefined;
 }
 
 /** A request the server did not execute, because of who sent it. */

@@ -121,8 +121,9 @@ export class HttpClient {
   ): Promise<HttpResponse> {
     const { auth } = this.#options;
     for (let attempt = 1; ; attempt++) {
-      const sent = (await auth?.headers({ method, url })) ?? {};
-      const headers = { ...this.#headers, ...given, ...sent };
+      const sent = (await auth?.headers({ method, url, body })) ?? {};
+      // What the protocol says comes last: no credentials may replace it.
+      const headers = { ...this.#headers, ...sent, ...given };
       const response = await connections.request(url, { method, headers, body, signal });
       const { statusCode: status } = response;
       if (!auth || (status !== 401 && status !== 403) || attempt === MAX_AUTH_ATTEMPTS) return response;
@@ -157,6 +158,14 @@ export class HttpClient {
   }
 }
 
+export function isOwnHeader(name: string): boolean {
+  return OWN_HEADERS.has(name.toLowerCase());
+}
+
+export function isHeaderName(text: string): boolean {
+  return HEADER_NAME.test(text);
+}
+
 function cleanHeaders(configured: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = {
     "user-agent": `${CLIENT_INFO.name}/${CLIENT_INFO.version}`,
@@ -166,12 +175,12 @@ function cleanHeaders(configured: Readonly<Record<string, string>>): Record<stri
   for (const [name, value] of Object.entries(configured)) {
     // A variable read from a file or a command's output often ends with a line break.
     const clean = value.trim();
-    if (!HEADER_NAME.test(name) || !HEADER_VALUE.test(clean)) {
+    if (!isHeaderName(name) || !HEADER_VALUE.test(clean)) {
       throw misconfigured(
         "one of its `headers` holds a character that headers cannot carry, once variables are filled in",
       );
     }
-    if (!OWN_HEADERS.has(name.toLowerCase())) headers[name.toLowerCase()] = clean;
+    if (!isOwnHeader(name)) headers[name.toLowerCase()] = clean;
   }
   return headers;
 }

@@ -57,7 +57,6 @@ export const EXPECTED: Readonly<Record<string, readonly string[]>> = {
     'api = http ${API_BASE:-https://api.example}/mcp {"Authorization":"Bearer ${API_KEY}"}',
     "events = sse https://events.example/sse",
     'shared = stdio /opt/tools/server {"CACHE_DIR":"${CACHE_DIR:-/tmp/cache}"}',
-    '5:69 warning Server "events": "headersHelper" has no effect here; set variables and name them in "headers".',
   ],
   "claude-desktop.json": [
     'memory = stdio C:\\Program Files\\nodejs\\npx.cmd ["-y","example-memory"] {"APPDATA":"C:\\\\Users\\\\me"} start 60000',

@@ -5,6 +5,7 @@ import { maySignIn } from "../../config/may-sign-in.ts";
 import { sanitizeLine } from "../../content/sanitize.ts";
 import { McpServerError, messageOf } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
+import { IMPORT_OPTIONS, importSignIns } from "./auth-import.ts";
 import { allWords, type Command, type CommandInput, UsageError } from "./command.ts";
 import { SOURCE_OPTIONS } from "./config-file.ts";
 import { EXIT, EXIT_OF_CATEGORY } from "./exit-codes.ts";
@@ -21,12 +22,14 @@ export const auth: Command = {
     ],
     ["auth status [server]", "who is signed in"],
     ["auth logout <server>", "forgets a sign-in, here and at the server"],
+    ["auth import [server]", "takes over sign-ins of pi, pi-mcp-adapter and mcporter (--from, --dry-run, --force)"],
   ],
-  options: { ...SOURCE_OPTIONS, "no-wait": { type: "boolean" }, "no-browser": { type: "boolean" } },
+  options: { ...SOURCE_OPTIONS, "no-wait": { type: "boolean" }, "no-browser": { type: "boolean" }, ...IMPORT_OPTIONS },
   async run(input) {
     const [action = "", server, pasted, ...more] = allWords(input);
     const session = openSession(input.values);
     try {
+      if (action === "import" && pasted === undefined) return await importSignIns(input, session, server);
       if (action === "status" && pasted === undefined) return await status(input, session, server);
       if (action === "complete" && server !== undefined && more.length === 0) {
         const answer = pasted ?? (await readPasted(input));
@@ -45,7 +48,7 @@ export const auth: Command = {
 };
 
 const USAGE =
-  "auth takes login, complete, status or logout, and the name of a server (complete: also the address the browser ended at, as an argument or on stdin)";
+  "auth takes login, complete, status, logout or import, and the name of a server (complete: also the address the browser ended at, as an argument or on stdin)";
 
 function shown(name: string): string {
   return sanitizeLine(name, 100);
@@ -72,6 +75,11 @@ async function login(input: CommandInput, session: McpSession, server: string): 
     flow.cancel("it is completed later");
     return EXIT_OF_CATEGORY["needs-auth"];
   }
+  // Before anybody is told to paste, since nothing of that is to be shown.
+  const lines = readLines((line) => {
+    // It is over, or goes on; the one who waits below is told.
+    flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
+  });
   if (!terminal.json && values["no-browser"] !== true) openBrowser(url, process.env);
   if (!terminal.json) {
     const hidden = process.stdin.isTTY ? " What is pasted is not shown." : "";
@@ -83,10 +91,6 @@ async function login(input: CommandInput, session: McpSession, server: string): 
   options.signal.addEventListener("abort", cancel, { once: true });
   const limit =
     options.timeoutMs === undefined ? undefined : setTimeout(() => flow.cancel(TOO_LATE), options.timeoutMs);
-  const lines = readLines((line) => {
-    // It is over, or goes on; the one who waits below is told.
-    flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
-  });
   try {
     await flow.done;
   } catch (error) {
@@ -123,15 +127,15 @@ function readLines(take: (line: string) => void): Interface {
 
 /** What is given as an argument others on this computer can read, and a shell remembers; what is pasted they cannot. */
 async function readPasted({ terminal, options }: CommandInput): Promise<string> {
-  if (process.stdin.isTTY) {
-    terminal.write("Paste the address the browser ended at, or the code, and press Enter. It is not shown.\n");
-  }
   const text = await new Promise<string>((resolve) => {
     const lines = readLines((line) => {
       resolve(line);
       lines.close();
     });
     lines.once("close", () => resolve(""));
+    if (process.stdin.isTTY) {
+      terminal.write("Paste the address the browser ended at, or the code, and press Enter. It is not shown.\n");
+    }
     options.signal.addEventListener("abort", () => lines.close(), { once: true });
   });
   process.stdin.unref?.();

@@ -36,6 +36,8 @@ export interface PiRenderContext {
 
 export interface PiContext {
   readonly cwd: string;
+  /** 1.x alone says it. */
+  readonly mode?: "tui" | "rpc" | "json" | "print";
   /** False in print and JSON mode: dialogs and notices go nowhere. */
   readonly hasUI: boolean;
   readonly ui: {

@@ -4,6 +4,7 @@ import { waitingNotice } from "../../config/consent.ts";
 import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
+import type { HostAbilities } from "../../config/gateways.ts";
 import { loadConfig } from "../../config/load.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
@@ -11,12 +12,15 @@ import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
+import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
+import { MCP_TOOL } from "../../tools/mcp-description.ts";
 import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { builtinNotice } from "./builtin-notice.ts";
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
-import { tell } from "./notice.ts";
+import { MCP_IS_TAKEN, tell } from "./notice.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
@@ -32,7 +36,7 @@ const LOOK_FOR_END_MS = 5_000;
 /** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
 const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
 
-interface Running {
+interface Running extends HostAbilities {
   config: LoadedConfig;
   /** Of the files the configuration was read from. */
   readonly memory: FileMemory;
@@ -40,8 +44,6 @@ interface Running {
   readonly cwd: string;
   readonly ctx: PiContext;
   readonly hasUI: boolean;
-  /** Whether the host's own tools can find ours. */
-  readonly defersTools: boolean;
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
@@ -93,14 +95,27 @@ export class PiHost {
     const memory = new FileMemory();
     const config = this.#load(cwd, memory);
     const defersTools = canDiscover(this.#pi);
+    const isMcpTaken = !this.#tools.has(MCP_TOOL.name) && hasTool(this.#pi, MCP_TOOL.name);
     const own = new OwnTools(this.#tools, this.#toolNames, {
       defersTools,
+      isMcpTaken,
       ready: () => this.#ready(running),
       config: (server) =>
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [], changedTools: new Set() };
+    const running: Running = {
+      config,
+      memory,
+      ctx,
+      cwd,
+      hasUI,
+      defersTools,
+      isMcpTaken,
+      own,
+      timers: [],
+      changedTools: new Set(),
+    };
     this.#running = running;
     this.#takeOver(running);
     const problems = [...config.problems];
@@ -108,6 +123,9 @@ export class PiHost {
     if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
     const waiting = waitingNotice(config.untrusted, howToAllow(running));
     if (waiting !== undefined) this.#tell(running, waiting);
+    if (isMcpTaken) this.#tell(running, MCP_IS_TAKEN);
+    const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
+    if (builtin !== undefined) this.#tell(running, builtin, "info");
     const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
     if (asking.length > 0 && hasUI) {
       const names = asking.map(({ name }) => visible(name)).join(", ");
@@ -168,7 +186,8 @@ export class PiHost {
     const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
     const waiting = waitingNotice(next.untrusted, howToAllow(running));
     const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
-    const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
+    const permission = permissionChange(former.permission, next.permission);
+    const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
     const text = lines.filter((line) => line !== undefined).join("\n");
     this.#showStatus(running);
     if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
@@ -376,6 +395,10 @@ function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProbl
   const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
   const known = new Set(former.map(keyOf));
   return now.filter((problem) => !known.has(keyOf(problem)));
+}
+
+function hasTool(pi: PiApi, name: string): boolean {
+  return pi.getAllTools().some((tool) => tool.name === name);
 }
 
 function howToAllow({ hasUI }: Running): string {

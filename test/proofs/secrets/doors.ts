@@ -119,6 +119,7 @@ async function byEngine(home: Home, { server, tool, callMs }: Door, say: Say): P
       ];
     });
     await run("describe", () => session.describe(server));
+    await run("pins", async () => session.pins(server));
     await run("report", () => reportServers(session));
     await run("diagnosis", () => Promise.all(diagnose(session, surroundings, undefined, { limitMs: 20_000 })));
     await run("reconnect", () => session.reconnect(server));
@@ -173,6 +174,7 @@ async function byShell({ server, tool, callMs }: Door, say: Say): Promise<void> 
     ["get", server],
     ["config"],
     ["doctor", server],
+    ["pins", server],
     ["auth", "status", server],
   ];
   const more: typeof lines = [
