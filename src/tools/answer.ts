@@ -8,6 +8,8 @@ import type { McpSession } from "../session/session.ts";
 import { ArgumentsError } from "./arguments.ts";
 import { callTool } from "./call.ts";
 import type { CallTarget } from "./call-arguments.ts";
+import { offersResources } from "./offers-resources.ts";
+import { READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of one sentence on what was repaired. */
@@ -40,11 +42,18 @@ export async function callAndPresent(
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
-  const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });
+  const shown = await presentResult(result, { tool, limit, spill: session.spill, showImages });
+  const hasLinks = result.content.some(({ type }) => type === "resource_link") && offersResources(session, server);
+  const presented = hasLinks ? { ...shown, blocks: [...shown.blocks, howToRead(server)] } : shown;
   const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
   if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice}` }];
   return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+}
+
+/** Links alone are addresses of nothing. */
+function howToRead(server: string): ModelBlock {
+  return { type: "text", text: `\n[${READ_RESOURCE_TOOL.name} with server "${server}" reads what a link names]` };
 }
 
 /**
