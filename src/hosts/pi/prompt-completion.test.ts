@@ -52,5 +52,13 @@ describe("the arguments of a prompt", () => {
     const many = Array.from({ length: 100 }, (_, at) => `v${at}`);
     const { values } = await complete("x", ["a\u001b[31m", "b\u202e", "", ...many]);
     expect(values).toEqual(many.slice(0, 50));
+    const evil: Prompt = {
+      ...PLAN,
+      arguments: [
+        { name: "a\u001b[31m", required: true },
+        { name: "b", required: false },
+      ],
+    };
+    expect((await completePrompt(evil, "", () => Promise.resolve([])))?.map(({ label }) => label)).toEqual(["b="]);
   });
 });

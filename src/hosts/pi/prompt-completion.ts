@@ -1,5 +1,5 @@
 import { sanitizeLine } from "../../content/sanitize.ts";
-import type { CompletionArgument, Prompt } from "../../protocol/types.ts";
+import type { CompletionArgument, Prompt, PromptArgument } from "../../protocol/types.ts";
 import { assignWords, splitWords } from "../../tools/prompt-arguments.ts";
 import type { PiCompletion } from "./api.ts";
 
@@ -33,19 +33,25 @@ export async function completePrompt(
   const values = turn ? await valuesOf({ name: turn.name, value, others: given }) : [];
   const before = named ? `${head}${name}=` : head;
   const items = values
-    .filter((each) => each !== "" && sanitizeLine(each, VALUE_CHARS) === each)
+    .filter((each) => each !== "" && isClean(each))
     .slice(0, MAX_VALUES)
     .map((each) => ({ value: `${before}${quoted(each)}`, label: each }));
-  const names = named ? [] : args.filter((arg) => !Object.hasOwn(given, arg.name) && `${arg.name}=`.startsWith(text));
+  const isOpen = (arg: PromptArgument) => !Object.hasOwn(given, arg.name) && `${arg.name}=`.startsWith(text);
+  const names = named ? [] : args.filter((arg) => isOpen(arg) && isClean(arg.name));
   const all = [
     ...items,
     ...names.map((arg) => ({
       value: `${head}${arg.name}=`,
-      label: sanitizeLine(`${arg.name}=`, VALUE_CHARS),
+      label: `${arg.name}=`,
       description: sanitizeLine(arg.description ?? (arg.required ? "required" : ""), DESCRIPTION_CHARS),
     })),
   ];
   return all.length === 0 ? null : all;
+}
+
+/** What a terminal might obey, or nobody would see, is not put into an editor. */
+function isClean(text: string): boolean {
+  return sanitizeLine(text, VALUE_CHARS) === text;
 }
 
 function quoted(value: string): string {
