@@ -248,6 +248,7 @@ export class Server {
     assertIncluded(this.config, tool);
     if (!this.#isCurrent()) await this.listTools({ signal });
     await this.#mustHave(tool, signal);
+    await this.#mustBeAccepted(tool, signal);
     return this.knownTool(tool)?.annotations ?? {};
   }
 

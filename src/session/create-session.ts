@@ -78,7 +78,6 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       settings: () => servers.config.permission,
       port: port.permission,
       keep: (permission) => keepPermission(person, permission),
-      notice: (server, text) => port.notice?.(server, text),
     });
   let permit = makePermit();
 

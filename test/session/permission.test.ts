@@ -180,6 +180,25 @@ test("a host that fails to ask has not allowed anything", async () => {
   expect(await outcome(opened.session, "plain")).toBe("denied");
 });
 
+test.each([undefined, "yes", true, {}])("what is no answer (%s) allows nothing", async (answer) => {
+  await using home = await temporaryHome();
+  await using opened = await open(home, "ask", person(answer as PermissionAnswer));
+  expect(await outcome(opened.session, "plain")).toBe("denied");
+  expect(calls(opened.server)).toEqual([]);
+});
+
+test("a host that leaves a question open though nobody waits for it does not hold up the next one", async () => {
+  await using home = await temporaryHome();
+  const asked = person(new Promise<PermissionAnswer>(() => {}), "once");
+  await using opened = await open(home, "ask", asked);
+  const abort = new AbortController();
+  const first = opened.session.callTool("files", "plain", {}, { signal: abort.signal });
+  await firstAsked(asked);
+  abort.abort();
+  await expect(first).rejects.toMatchObject({ category: "cancelled" });
+  expect(await outcome(opened.session, "half")).toBe("ran");
+});
+
 test("mode plan lets only through what says it reads, of servers whose word counts", async () => {
   await using home = await temporaryHome();
   {
@@ -251,7 +270,7 @@ describe("an answer", () => {
     await using session = createSession(
       config,
       { env: home.env(), cwd: home.cwd },
-      { permission: person("always"), notice: (_, text) => void notices.push(text) },
+      { permission: { ...person("always"), tell: (text) => void notices.push(text) } },
     );
     expect([await outcome(session, "plain"), await outcome(session, "plain")]).toEqual(["ran", "ran"]);
     expect(notices).toEqual([

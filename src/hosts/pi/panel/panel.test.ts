@@ -66,7 +66,7 @@ function open(
     theme: plain,
     keys: { matches: () => false },
     folders: { home: "/home/me", cwd: "/work/here" },
-    welcome: "No MCP servers are configured.\n\nPress n to add one.",
+    welcome: () => "No MCP servers are configured.\n\nPress n to add one.",
     rows: () => given.rows ?? 30,
     requestRender: () => renders++,
     leave: (errand) => left.push(errand),

@@ -51,7 +51,7 @@ export interface PanelOptions {
   /** Places are shown as seen from these. */
   readonly folders: Folders;
   /** What to say where nothing is configured. */
-  readonly welcome: string;
+  welcome(): string;
   /** Lines of the terminal. */
   rows(): number;
   requestRender(): void;
@@ -114,6 +114,7 @@ export class McpPanel implements PiComponent {
   readonly #signIns = new Map<string, string | undefined>();
   /** Tools that are not as they were accepted, by server; to be counted anew after any change. */
   readonly #changes = new Map<string, number>();
+  #welcomeText: string | undefined;
   #isFiltering = false;
   #wasRead = false;
   #scroll = 0;
@@ -157,7 +158,7 @@ export class McpPanel implements PiComponent {
   }
 
   #list(width: number, height: number): Line[] {
-    const { view, folders, welcome } = this.#options;
+    const { view, folders } = this.#options;
     const all = this.#rows();
     const rows = this.#shown(all);
     const selected = this.#selectedOf(rows);
@@ -182,7 +183,7 @@ export class McpPanel implements PiComponent {
     const range = isPart ? `${start + 1}-${start + shown.length} of ${rows.length}` : `${ready} of ${all.length} ready`;
     const body: Line[] =
       all.length === 0
-        ? paragraph(welcome, width, "text", " ", room)
+        ? paragraph(this.#welcome(), width, "text", " ", room)
         : rows.length === 0
           ? [[{ text: " Nothing fits the filter.", color: "muted" }]]
           : listLines(shown, selected?.name, width, folders);
@@ -243,6 +244,12 @@ export class McpPanel implements PiComponent {
     return message === undefined || (row?.trouble !== undefined && message.text.startsWith(row.trouble))
       ? []
       : paragraph(message.text, width, message.color, " ", 3);
+  }
+
+  /** Looked for once: it means reading the files of many programs. */
+  #welcome(): string {
+    this.#welcomeText ??= this.#options.welcome();
+    return this.#welcomeText;
   }
 
   #rows(): Row[] {
