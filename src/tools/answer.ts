@@ -19,7 +19,10 @@ export interface PresentedResult extends Presentation {
   /** As the server sent it, without configured secrets. */
   readonly raw: JsonObject;
   readonly isError: boolean;
-  /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
+  /**
+   * Facts for a host: what was changed in its arguments before sending, whether they were the reason, and whether it links to
+   * resources, so that the tool that reads them is wanted.
+   */
   readonly notes: JsonObject;
 }
 
@@ -45,10 +48,13 @@ export async function callAndPresent(
   const shown = await presentResult(result, { tool, limit, spill: session.spill, showImages });
   const hasLinks = result.content.some(({ type }) => type === "resource_link") && offersResources(session, server);
   const presented = hasLinks ? { ...shown, blocks: [...shown.blocks, howToRead(server)] } : shown;
-  const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
-  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
+  const noted = {
+    ...(repairs.length > 0 && { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) }),
+    ...(hasLinks && { hasLinks }),
+  };
+  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: noted };
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice}` }];
-  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...noted, category: "validation" } };
 }
 
 /** Links alone are addresses of nothing. */

@@ -25,13 +25,18 @@ type Command = PiCommand<PiCompletion[] | null | Promise<PiCompletion[] | null>>
 function hostIn(home: Home, input: (title: string) => string | undefined = () => undefined) {
   const commands = new Map<string, Command>();
   const active = new Set<string>();
+  const tools = new Map<string, PiTool>();
   const sent: PiContent[][] = [];
   const told: string[] = [];
   const providers: unknown[] = [];
   const pi = {
     registerCommand: (name: string, command: Command) => void commands.set(name, command),
-    registerTool: ({ name }: PiTool) => void active.add(name),
+    registerTool: (tool: PiTool) => {
+      active.add(tool.name);
+      tools.set(tool.name, tool);
+    },
     getActiveTools: () => [...active],
+    getAllTools: () => [...tools.values()],
     setActiveTools: (names: string[]) => {
       active.clear();
       for (const name of names) active.add(name);
@@ -49,7 +54,7 @@ function hostIn(home: Home, input: (title: string) => string | undefined = () =>
   const host = new PiHost(pi);
   const resourceTools = () => [...active].filter((name) => RESOURCE_TOOLS.includes(name)).sort();
   const run = (args: string, name = COMMAND) => commands.get(name)?.handler(args, ctx);
-  return { host, ctx, commands, sent, told, providers, resourceTools, run };
+  return { host, ctx, commands, tools, sent, told, providers, resourceTools, run };
 }
 
 async function withEnv<T>(env: Record<string, string>, run: () => Promise<T>): Promise<T> {
@@ -160,6 +165,27 @@ test("completion starts a server that can be started, and asks none again that h
   });
 });
 
+test("tools for resources join with the next prompt, or as soon as a result names them", async () => {
+  await using home = await temporaryHome();
+  const link = { result: { content: [{ type: "resource_link", uri: "note://1", name: "one" }] } };
+  const server = await fakeStdio(home, { ...GUIDE, on: { ...GUIDE.on, "tools/call": [{ echo: true }, link] } });
+  home.write({ settings: { mcpServers: [server.entry("guide")] } });
+  await withEnv(home.env(), async () => {
+    const { host, ctx, tools, resourceTools } = hostIn(home);
+    host.begin(ctx);
+    const call = async () => {
+      const args = { action: "call", server: "guide", tool: "echo" };
+      const result = await tools.get("mcp")?.execute("1", args, undefined, undefined);
+      host.markError({ toolName: "mcp", details: result?.details });
+    };
+    await call();
+    expect(resourceTools()).toEqual([]);
+    await call();
+    expect(resourceTools()).toEqual(RESOURCE_TOOLS);
+    await host.end();
+  });
+});
+
 test("[S2-60] resources and prompts of an editor's server are offered; what pi does not do for it is not declared, and refused", async () => {
   await using home = await temporaryHome();
   const server = await fakeStdio(home, {
@@ -172,6 +198,8 @@ test("[S2-60] resources and prompts of an editor's server are offered; what pi d
     const { host, ctx, commands, resourceTools, providers } = hostIn(home);
     host.begin(ctx);
     await until("the command", () => commands.get(COMMAND));
+    expect(resourceTools()).toEqual([]);
+    await host.awaitDirectTools();
     expect(resourceTools()).toEqual(RESOURCE_TOOLS);
     // pi collects its commands once more.
     expect(providers.length).toBeGreaterThan(1);

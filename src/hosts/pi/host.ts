@@ -275,6 +275,7 @@ export class PiHost {
   async awaitDirectTools(): Promise<void> {
     this.refresh();
     const running = this.#running;
+    if (running) this.#offers.offerTools(running);
     await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
   }
@@ -303,8 +304,10 @@ export class PiHost {
 
   /** 0.73 takes a tool's failure only from here. */
   markError(event: PiToolResultEvent): { isError: true } | undefined {
-    const details = event.details as { isError?: unknown } | null | undefined;
-    return this.#tools.has(event.toolName) && details?.isError === true ? { isError: true } : undefined;
+    const details = event.details as { isError?: unknown; hasLinks?: unknown } | null | undefined;
+    if (!this.#tools.has(event.toolName)) return undefined;
+    if (details?.hasLinks === true && this.#running) this.#offers.offerTools(this.#running);
+    return details?.isError === true ? { isError: true } : undefined;
   }
 
   /** The engine and the session, loaded and made on first use. */
@@ -383,7 +386,7 @@ export class PiHost {
       const [, session] = await this.#ready(running);
       const config = running.config.servers.find(({ name }) => name === server);
       const known = config && session.knownOffers(server);
-      if (this.#running === running && config && known) this.#offers.learn(running, config, known);
+      if (this.#running === running && config && known) this.#offers.learn(config, known);
     } catch {
       // Then what was known is what pi goes on with.
     }

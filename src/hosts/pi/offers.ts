@@ -75,13 +75,12 @@ export class PiOffers {
       const { offers = [], prompts } = folder.readHead(catalogueIdentity(server, place.cwd)) ?? {};
       this.#note(server, offers, prompts?.items.flatMap((each) => decodePrompt(each).item ?? []) ?? []);
     }
-    this.#sync(place);
+    this.offerTools(place);
   }
 
-  /** What is known of a server is other than it was. */
-  learn(place: OffersPlace, server: ServerConfig, { offers, prompts = [] }: KnownOffers): void {
+  /** What is known of a server is other than it was. Its tools wait for the next prompt, see `offerTools`. */
+  learn(server: ServerConfig, { offers, prompts = [] }: KnownOffers): void {
     const isNew = this.#note(server, offers, prompts);
-    this.#sync(place);
     // pi collects commands for its editor anew when it gets another completion; this one adds nothing.
     if (isNew && this.#ctx?.hasUI) this.#ctx.ui.addAutocompleteProvider?.((current) => current);
   }
@@ -94,9 +93,10 @@ export class PiOffers {
 
   /**
    * The tools are there while any server has resources: found by the host where it finds all else of these servers, and
-   * otherwise declared.
+   * otherwise declared. What a provider has cached of a run begins with the tools, so they change between runs, and within one
+   * only where a result names them.
    */
-  #sync(host: HostAbilities): void {
+  offerTools(host: HostAbilities): void {
     const servers = [...this.#withResources.values()];
     if (servers.length === 0) this.#tools.withdraw(RESOURCE_TOOLS.map(({ tool }) => tool.name));
     const areFound = servers.every(
