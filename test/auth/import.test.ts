@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ForeignProgram } from "../../src/auth/foreign.ts";
 import { FOREIGN_PROGRAMS } from "../../src/auth/foreign.ts";
-import type { Credentials as Stored } from "../../src/auth/store.ts";
 import { runCli } from "../ground/run-cli.ts";
 import { call, type Place, place } from "./open.ts";
 import { fileOf, refreshes, stored } from "./refreshing.ts";
