@@ -22,7 +22,9 @@ test("what a server asks of a person or of their model quotes no configured secr
     },
   });
   const { command, args } = server;
-  const { servers, problems } = readAcpServers([{ name: "fake", command, args, env: [{ name: "KEY", value: SECRET }] }]);
+  const { servers, problems } = readAcpServers([
+    { name: "fake", command, args, env: [{ name: "KEY", value: SECRET }] },
+  ]);
   const config = {
     problems,
     servers: servers.map((each) => ({ ...each, policy: { ...each.policy, offersSampling: true } })),
