@@ -64,6 +64,7 @@ async function withCommand(
     registerTool() {},
     registerCommand() {},
     getActiveTools: () => [],
+    getAllTools: () => [],
     setActiveTools() {},
     on() {},
   } as unknown as PiApi);
