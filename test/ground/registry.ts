@@ -63,7 +63,7 @@ export async function localRegistry(): Promise<Registry> {
 }
 
 /** The folders of all that a package needs when it is installed, itself left out. */
-export function installedBelow(root: string): string[] {
+function installedBelow(root: string): string[] {
   const found = new Set<string>();
   const add = (folder: string): void => {
     for (const name of Object.keys(manifestOf(folder).dependencies ?? {})) {
