@@ -16,15 +16,20 @@ export interface Callback {
   close(): void;
 }
 
-/** What to say to whoever came, or undefined when it is none of our answers: then the next one is waited for. */
-export type TakeAnswer = (parameters: URLSearchParams) => { readonly title: string; readonly text: string } | undefined;
+/** What to say to whoever came, once it is known; undefined when it is none of our answers: then the next one is waited for. */
+export type TakeAnswer = (
+  parameters: URLSearchParams,
+) => Promise<{ readonly title: string; readonly text: string }> | undefined;
 
 /**
  * Listens for the answer of a sign-in. Rejects with AuthError when the port is taken, for which a person can complete it by
  * hand. It does not hold the process by itself.
  */
 export async function listenForAnswer(redirect: Redirect, take: TakeAnswer): Promise<Callback> {
-  const answer = (request: IncomingMessage, response: ServerResponse) => respond(redirect, take, request, response);
+  let said: Promise<void> = Promise.resolve();
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    said = respond(redirect, take, request, response);
+  };
   const wanted = redirect.isFixed || redirect.port === 0 ? [redirect.port] : [redirect.port, 0];
   for (const port of wanted) {
     const servers = await listenAll(port, answer);
@@ -33,10 +38,12 @@ export async function listenForAnswer(redirect: Redirect, take: TakeAnswer): Pro
     return {
       port: (first.address() as AddressInfo).port,
       close: () => {
-        for (const server of servers) {
-          server.close();
-          setTimeout(() => server.closeAllConnections(), LINGER_MS).unref();
-        }
+        for (const server of servers) server.close();
+        const cut = () => {
+          for (const server of servers) server.closeAllConnections();
+        };
+        // The one that has the answer is only about to be told what came of it.
+        queueMicrotask(() => void said.then(() => setTimeout(cut, LINGER_MS).unref()));
       },
     };
   }
@@ -72,7 +79,13 @@ async function listenAll(
   return servers.length === 0 ? undefined : servers;
 }
 
-function respond(redirect: Redirect, take: TakeAnswer, request: IncomingMessage, response: ServerResponse): void {
+/** Never rejects. */
+async function respond(
+  redirect: Redirect,
+  take: TakeAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const url = new URL(request.url ?? "/", "http://localhost");
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   // A name that leads here by a trick of the DNS is not the one we gave.
@@ -80,7 +93,7 @@ function respond(redirect: Redirect, take: TakeAnswer, request: IncomingMessage,
   else if (url.pathname !== redirect.path) page(response, 404, "Not found", "");
   else if (request.method !== "GET") page(response, 405, "Not this way", "");
   else {
-    const said = take(url.searchParams);
+    const said = await take(url.searchParams);
     if (said) page(response, 200, said.title, said.text);
     else page(response, 400, "This is no answer to a sign-in that waits", "Start it again where you began.");
   }

@@ -31,6 +31,8 @@ export interface Answers {
   readonly secrets: FlowSecrets;
   /** To be said before the first answer can be taken: whose answer it has to be. */
   expect(as: AuthorizationServer, identity: Identity): void;
+  /** What becomes of the answer, which is what the browser shows. */
+  tell(outcome: Promise<void>): void;
   /** Rejects with AuthError when it ended without an answer. */
   readonly accepted: Promise<AcceptedAnswer>;
   /** Throws AuthError for what is no answer to this sign-in; the sign-in goes on. */
@@ -58,6 +60,7 @@ export async function awaitAnswer(
     settle = { resolve, reject };
   });
   accepted.catch(() => {});
+  let finished: Promise<unknown> = accepted;
   let isOver = false;
   const limit = setTimeout(() => cancel("nobody signed in within 5 minutes"), FLOW_LIMIT_MS);
   if (!listens) limit.unref();
@@ -103,11 +106,10 @@ export async function awaitAnswer(
       callback = await listenForAnswer(redirect, (parameters) => {
         try {
           accept(parameters);
-          return { title: "Signed in", text: "You can close this window and go back to where you began." };
+          return finished.then(() => SIGNED_IN, notSignedIn);
         } catch (error) {
           // A stranger's answer leaves the sign-in open [E241].
-          if (!isOver || !(error instanceof AuthError)) return undefined;
-          return { title: "Not signed in", text: error.message };
+          return isOver && error instanceof AuthError ? Promise.resolve(notSignedIn(error)) : undefined;
         }
       });
     } catch (error) {
@@ -126,6 +128,9 @@ export async function awaitAnswer(
     expect: (as, identity) => {
       whose = { as, identity };
     },
+    tell: (outcome) => {
+      finished = outcome;
+    },
     async paste(text) {
       const { parameters, isCodeAlone } = readPasted(text);
       if (isCodeAlone) {
@@ -140,6 +145,15 @@ export async function awaitAnswer(
       accept(parameters);
     },
     cancel,
+  };
+}
+
+const SIGNED_IN = { title: "Signed in", text: "You can close this window and go back to where you began." };
+
+function notSignedIn(error: unknown): typeof SIGNED_IN {
+  return {
+    title: "Not signed in",
+    text: error instanceof AuthError ? error.message : "What came of it could not be kept.",
   };
 }
 

@@ -92,6 +92,7 @@ export async function beginSignIn(
       if (!listens) writePending(context, { ...prepared, ...secrets, redirectUri });
       const done = answers.accepted.then((answer) => finish(context, prepared, answer));
       done.catch(() => {});
+      answers.tell(done);
       return {
         url,
         redirectUri,

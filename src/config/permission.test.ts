@@ -176,6 +176,13 @@ test("a stranger's mistakes do not fill the screen, and its rules do not hold up
   expect([problems.length, mode, rules?.length]).toEqual([3, "ask", 500]);
 });
 
+test("a rule of many dots is taken apart in few ways", async () => {
+  await using home = await temporaryHome();
+  own(home, { deny: [`a.resource:${"b.".repeat(100)}`] });
+  const [all = []] = patterns(read(home).rules);
+  expect([all.length, all[1]]).toEqual([10, `a resource ${"b.".repeat(100)}`]);
+});
+
 test("without any file of servers the person's word about permission counts all the same", async () => {
   await using home = await temporaryHome();
   own(home, { mode: "ask" });

@@ -27,6 +27,8 @@ const MAX_PROBLEMS = 3;
 /** Nobody writes more, and a stranger's file must not delay the start of an agent. */
 const MAX_RULES = 500;
 const MAX_RULE_CHARS = 400;
+/** Ways to take a text apart; the name of a server has no more dots. */
+const MAX_SPLITS = 8;
 
 /** What there may be something about permission in. */
 export interface PermissionSources {
@@ -173,7 +175,7 @@ function patternsOf(rule: unknown, effect: PermissionRule["effect"]): UsePattern
   if (typeof rule !== "string" || rule.trim() === "" || rule.length > MAX_RULE_CHARS) return undefined;
   const text = rule.trim();
   const dots = [...text.matchAll(/\./g)].map(({ index }) => index);
-  const splits = dots.map((dot) => pattern(text.slice(0, dot), text.slice(dot + 1)));
+  const splits = dots.slice(0, MAX_SPLITS).map((dot) => pattern(text.slice(0, dot), text.slice(dot + 1)));
   const whole = pattern(text, "*");
   if (splits[0] === undefined) return [whole];
   return effect === "allow" ? [splits[0]] : [...splits, whole];

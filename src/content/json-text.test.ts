@@ -34,21 +34,23 @@ describe("mainListOf", () => {
   });
 });
 
+const JSON_VALUE = fc.jsonValue({ maxDepth: 3 });
+
 describe("indentJson", () => {
   it("writes what JSON.stringify would, for any value", () => {
     fc.assert(
-      fc.property(fc.oneof(fc.array(fc.jsonValue()), fc.dictionary(fc.string(), fc.jsonValue())), (value) => {
+      fc.property(fc.oneof(fc.array(JSON_VALUE), fc.dictionary(fc.string(), JSON_VALUE)), (value) => {
         expect(indentJson(JSON.stringify(value))).toBe(`${JSON.stringify(value, null, 2)}\n`);
         expect(indentJson(JSON.stringify(value, null, 3))).toBe(`${JSON.stringify(value, null, 2)}\n`);
       }),
     );
   });
 
-  it("keeps values to the letter and does not grow with the square of the depth", () => {
+  it("keeps values to the letter, and grows little with brackets", () => {
     expect(indentJson('[12345678901234567890,1.10,"\\u00e9"]')).toBe(
       '[\n  12345678901234567890,\n  1.10,\n  "\\u00e9"\n]\n',
     );
-    expect(indentJson(`${"[".repeat(5_000)}${"]".repeat(5_000)}`).length).toBeLessThan(1_000_000);
+    expect(indentJson(`${"[".repeat(5_000)}${"]".repeat(5_000)}`).length).toBeLessThan(11_000);
   });
 });
 

@@ -6,8 +6,8 @@ export interface JsonList {
   readonly close: number;
 }
 
-/** Deeper levels are indented no further, or a text of brackets alone would grow with its square. */
-const MAX_INDENT = 32;
+/** What lies deeper stays on its line: a text of little but brackets would grow many times over. */
+const MAX_LINED_DEPTH = 5;
 
 /** Whether a text is one JSON object or array. */
 export function isJsonText(text: string): boolean {
@@ -57,22 +57,20 @@ export function mainListOf(text: string): JsonList | undefined {
 }
 
 /**
- * The same JSON text with a line for each member and element, so that it can be read from a file by lines. Every value stays as
+ * The same JSON text with a line for each member and element of its upper levels, to be read by lines. Every value stays as
  * it was written: a number of 20 digits would be another one after parsing.
  */
 export function indentJson(text: string): string {
   const pieces: string[] = [];
   let depth = 0;
   let before = "";
-  const newLine = () => `\n${"  ".repeat(Math.min(depth, MAX_INDENT))}`;
   forEachToken(text, (at, end) => {
     const token = text.slice(at, end);
+    const opened = before === "[" || before === "{";
     const closes = token === "]" || token === "}";
+    const isLined = depth <= MAX_LINED_DEPTH;
     if (closes) depth--;
-    const isEmpty = closes && (before === "[" || before === "{");
-    if (before === "[" || before === "{" || before === "," || closes) {
-      if (!isEmpty) pieces.push(newLine());
-    }
+    if (isLined && (closes ? !opened : opened || before === ",")) pieces.push(`\n${"  ".repeat(depth)}`);
     pieces.push(token === ":" ? ": " : token);
     if (token === "[" || token === "{") depth++;
     before = token;

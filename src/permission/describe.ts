@@ -10,6 +10,19 @@ export function permissionLine({ mode, modeSource, rules, kept }: PermissionSett
   return [`Permission: mode ${mode}${where}`, ...counts].join(", ");
 }
 
+/** What another reading of the configuration has made of it; a lasting answer is known to whoever has given it. */
+export function permissionChange(
+  former: PermissionSettings | undefined,
+  now: PermissionSettings | undefined,
+): string | undefined {
+  const line = (settings: PermissionSettings | undefined) =>
+    (settings && permissionLine({ ...settings, kept: [] })) ?? "Permission: nothing is asked";
+  const rules = ({ rules }: Pick<PermissionSettings, "rules"> = { rules: [] }) =>
+    JSON.stringify(rules.map(({ effect, patterns }) => [effect, patterns]));
+  const isSame = (former?.mode ?? "yolo") === (now?.mode ?? "yolo") && rules(former) === rules(now);
+  return isSame ? undefined : `${line(now)}.`;
+}
+
 function count(number: number, noun: string): string {
   return number === 0 ? "" : `${number} ${noun}${number === 1 ? "" : "s"}`;
 }

@@ -12,15 +12,17 @@ import type { Era, Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import { Authorization } from "./authorization.ts";
-import { type KnownTools, ServerCatalogue, shownTool } from "./catalogue.ts";
+import { type KnownOffers, type KnownTools, ServerCatalogue, shownTool } from "./catalogue.ts";
 import { filterMisfits } from "./filter-misfits.ts";
-import { handlersFor } from "./handlers.ts";
+import { handlersFor, type ServerEvents } from "./handlers.ts";
 import { Link } from "./link.ts";
 import type { Live } from "./live.ts";
+import { Offers } from "./offers.ts";
 import type { Surroundings } from "./open-transport.ts";
 import { perform } from "./perform.ts";
 import { ServerPins } from "./pins.ts";
 import type { ServerPort } from "./port.ts";
+import type { ServerRequest } from "./request.ts";
 import { type SignInDoor, signInDoor } from "./sign-in.ts";
 import { assertIncluded, notFound, notListed, soundsUnknown, soundsUnknownIn } from "./unknown-tool.ts";
 
@@ -32,12 +34,6 @@ const PROGRESS_CHARS = 200;
 const FACT_CHARS = 100;
 /** For the list that is asked for only to word an error better: the error is there already. */
 const REFUSAL_LIST_MS = 5_000;
-
-export interface ServerRequest {
-  signal?: AbortSignal | undefined;
-  timeoutMs?: number | undefined;
-  onProgress?: ((progress: Progress) => void) | undefined;
-}
 
 /** What a server says of itself: clean text. */
 export interface ServerFacts {
@@ -92,6 +88,8 @@ export class Server {
   /** What of its configuration does not fit the tools it last had. */
   #misfits: readonly string[] = [];
   readonly #catalogue: ServerCatalogue;
+  /** Its resources and prompts. */
+  readonly offers: Offers;
   readonly #pins: ServerPins;
   /** What is known as it is shown, and of what it was made. */
   #shown: { readonly known: KnownTools; readonly as: KnownTools } | undefined;
@@ -123,15 +121,28 @@ export class Server {
     const ask = autoAuth && port.askToSignIn && ((flow: SignIn) => port.askToSignIn?.(name, flow));
     this.#authorization = new Authorization(config, surroundings.env, ask);
     this.signIn = signInDoor(() => this.#config, surroundings, this.#authorization);
-    const events = { toolsChanged: () => this.#relist(), notice: (text: string) => this.#notice(text) };
+    const notice = (text: string) => this.#notice(text);
+    const events: ServerEvents = {
+      listChanged: (list) => (list === "tools" ? this.#relist() : this.offers.listChanged(list)),
+      notice,
+    };
     this.#link = new Link(
       config,
       { ...surroundings, authorization: this.#authorization },
       handlersFor(config, port, events),
-      predecessor,
-      () => this.#catalogue.era,
-      () => this.#changed(),
+      {
+        predecessor,
+        formerEra: () => this.#catalogue.era,
+        connected: (live) => this.offers.connected(live),
+        moved: () => this.#changed(),
+      },
     );
+    this.offers = new Offers(this.#link, {
+      config: () => this.#config,
+      catalogue: this.#catalogue,
+      notice,
+      changed: port.offersChanged && (() => port.offersChanged?.(this.#config.name)),
+    });
   }
 
   get config(): ServerConfig {
@@ -202,8 +213,16 @@ export class Server {
     if (missing !== undefined) throw notListed(this.config, missing, tools);
     const waiting = this.pinState.changes.map(({ tool }) => tool).filter((tool) => names?.includes(tool) ?? true);
     await this.#pins.accept(tools, names);
-    if (waiting.length > 0) this.#port.toolsChanged?.(this.config.name);
+    if (waiting.length > 0) {
+      this.#port.toolsChanged?.(this.config.name);
+      this.#changed();
+    }
     return waiting;
+  }
+
+  /** Its resources and prompts, likewise. */
+  get knownOffers(): KnownOffers | undefined {
+    return this.#catalogue.knownOffers;
   }
 
   /** One of its tools, from what is known; lists them where it is not there. */
@@ -229,6 +248,7 @@ export class Server {
     assertIncluded(this.config, tool);
     if (!this.#isCurrent()) await this.listTools({ signal });
     await this.#mustHave(tool, signal);
+    await this.#mustBeAccepted(tool, signal);
     return this.knownTool(tool)?.annotations ?? {};
   }
 

@@ -11,6 +11,7 @@ export type CheckId =
   | "connection"
   | "protocol"
   | "tools"
+  | "descriptions"
   | "resources"
   | "prompts";
 

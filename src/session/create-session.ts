@@ -78,11 +78,13 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       settings: () => servers.config.permission,
       port: port.permission,
       keep: (permission) => keepPermission(person, permission),
-      notice: (server, text) => port.notice?.(server, text),
     });
   let permit = makePermit();
 
-  /** A request that uses something of a server, once that is allowed. Another server in its place is another question. */
+  /**
+   * A request that uses something of a server (a tool that is called, a resource that is read, a prompt that is fetched), once that is allowed. Another server in its place is another question. To list what there is, or to complete a word of it,
+   * is no use.
+   */
   const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
     ask(name, async (server) => {
       await permit(server, what, options);
@@ -132,6 +134,17 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
     callTool: (name, tool, args, options = {}) =>
       use(name, { kind: "tool", name: tool, args }, options, (server) => server.callTool(tool, args, options)),
+    knownOffers: (name) => find(name).knownOffers,
+    listResources: (name, options = {}) => ask(name, ({ offers }) => offers.listResources(options)),
+    listResourceTemplates: (name, options = {}) => ask(name, ({ offers }) => offers.listResourceTemplates(options)),
+    listPrompts: (name, options = {}) => ask(name, ({ offers }) => offers.listPrompts(options)),
+    complete: (name, ref, argument, options = {}) => ask(name, ({ offers }) => offers.complete(ref, argument, options)),
+    readResource: (name, uri, options = {}) =>
+      use(name, { kind: "resource", name: uri }, options, ({ offers }) => offers.readResource(uri, options)),
+    getPrompt: (name, prompt, args, options = {}) =>
+      use(name, { kind: "prompt", name: prompt, args }, options, ({ offers }) =>
+        offers.getPrompt(prompt, args, options),
+      ),
     pins: (name) => find(name).pinState,
     acceptPins: (name, tools) => ask(name, (server) => server.acceptPins(tools)),
     signIn: (name) => find(name).signIn,

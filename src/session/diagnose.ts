@@ -10,6 +10,7 @@ import { TransportError } from "../transport/transport.ts";
 import { type Check, type CheckId, check, type Diagnosis, listNames } from "./check.ts";
 import { checkStart } from "./check-start.ts";
 import type { McpSession } from "./session.ts";
+import { findSuspicions } from "./suspicions.ts";
 
 export interface DiagnoseOptions {
   readonly signal?: AbortSignal;
@@ -140,6 +141,7 @@ async function checkConnection(
     const { notices } = session.status(name);
     const isOdd = notices.length > 0 || tools.length === 0;
     checks.push(check("tools", isOdd ? "warning" : "ok", `${tools.length}, listed in ${took}`, { details: notices }));
+    checks.push(...checkDescriptions(session, config));
     for (const [id, lists] of OTHER_LISTS) {
       stage = id;
       if (facts.capabilities.includes(id)) checks.push(await countAll(session, config, id, lists, signal));
@@ -153,6 +155,30 @@ async function checkConnection(
     return { checks, error };
   }
 }
+
+/** Only where there is something to read: that nothing was found would be no proof of anything. */
+function checkDescriptions(session: McpSession, { name, source }: ServerConfig): Check[] {
+  const known = session.knownTools(name);
+  const suspicions = known === undefined ? [] : findSuspicions(known);
+  if (suspicions.length === 0) return [];
+  const details = suspicions.slice(0, MAX_SUSPICIONS).map(({ tool, what, words }) => {
+    const of = tool === undefined ? "its instructions" : tool;
+    return `${of}: ${what}: ${JSON.stringify(words)}`;
+  });
+  const more = suspicions.length - details.length;
+  const places = new Set(suspicions.map(({ tool }) => tool)).size;
+  const text = `${places} of its descriptions ${places === 1 ? "has" : "have"} words as attacks on models have them; this is a hint and no proof`;
+  const hint = `read what it says; "excludeTools" in ${source.file}:${source.line} leaves a tool out`;
+  return [
+    check("descriptions", "warning", text, {
+      details: [...details, ...(more > 0 ? [`… and ${more} more`] : [])],
+      hint,
+    }),
+  ];
+}
+
+/** More of them are no better reason to read on. */
+const MAX_SUSPICIONS = 20;
 
 const OTHER_LISTS: readonly (readonly ["resources" | "prompts", readonly CountedList[]])[] = [
   ["resources", ["resources", "resourceTemplates"]],

@@ -288,7 +288,10 @@ describe("odd answers of a token endpoint", () => {
   test("[E113] an error with status 200", async () => {
     const here = await place({ authorization: { onToken: () => ({ body: { ok: false, error: "invalid_grant" } }) } });
     const flow = await start(here);
-    await browse(flow.url);
+    // The browser shows what came of it, and not that there was an answer.
+    expect((await browse(flow.url)).text).toContain(
+      "Not signed in</h1><p>its authorization server refused (invalid_grant)",
+    );
     await expect(flow.done).rejects.toThrow(/refused \(invalid_grant\)/);
   });
 

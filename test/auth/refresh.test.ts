@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readdirSync, utimesSync } from "node:fs";
+import { existsSync, mkdirSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { until } from "../ground/wait.ts";
 import { call, type PlaceOptions, place } from "./open.ts";
-import { expired, fileOf, folderOf, refreshes, startCaller, store, stored } from "./refreshing.ts";
+import { expired, fileOf, folderOf, refreshes, store, stored } from "./refreshing.ts";
 
 describe("a token that is over", () => {
   test("is renewed once, and the call is made", async () => {
@@ -176,18 +176,6 @@ describe("several at once", () => {
     expect(texts).toEqual(Array.from({ length: 8 }, (_, index) => `echo ${index}`));
     expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
   });
-
-  test("[E130] [E131] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
-    const here = await expired({ authorization: { tokenDelayMs: 300 } });
-    const children = Array.from({ length: 12 }, () => startCaller(here));
-    await Promise.all(children.map(({ ready }) => ready));
-    for (const { child } of children) child.stdin.write("go\n");
-    const ended = (await Promise.all(children.map(({ result }) => result))).flat();
-    expect(ended).toEqual(Array.from({ length: 96 }, () => "ok"));
-    expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
-    expect(new Set(here.server.calls).size).toBe(96);
-    expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
-  }, 60_000);
 
   test("a session that is closed in the middle of a refresh keeps what it brings", async () => {
     const here = await expired({ authorization: { tokenDelayMs: 300 } });

@@ -13,6 +13,13 @@ const SCREENS = fileURLToPath(new URL("../../test-output/screens/", import.meta.
 /** A start on a busy machine is slow. */
 const PATIENCE_MS = 45_000;
 
+/** What a pi that has ended has said last stays on the screen; keys come as in a modern terminal, and Escape at once. */
+const SETTINGS = `set -g remain-on-exit on
+set -g extended-keys on
+set -sg escape-time 0
+set -g status off
+`;
+
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -33,6 +40,8 @@ export interface Terminal {
   /** Pastes a text as a terminal does. */
   paste(text: string): void;
   resize(size: Size): void;
+  /** What was asked to be the terminal's title. */
+  title(): string;
   /** Whether pi is still there. */
   isAlive(): boolean;
   /** Keeps the present screen for a person to look at. */
@@ -52,15 +61,15 @@ export async function openTerminal(host: Host, home: Home, options: TerminalOpti
   const { columns, rows } = options.size ?? { columns: 110, rows: 34 };
   const socket = join(home.tmp, "tmux");
   const env = home.env({ TERM: "xterm-256color", NO_COLOR: "", ...options.env });
+  const settings = join(home.tmp, "tmux.conf");
+  writeFileSync(settings, SETTINGS);
   const tmux = (...args: string[]): string => {
-    const run = spawnSync("tmux", ["-S", socket, "-f", "/dev/null", ...args], { env, encoding: "utf8" });
+    const run = spawnSync("tmux", ["-S", socket, "-f", settings, ...args], { env, encoding: "utf8" });
     if (run.error) throw run.error;
     return run.stdout;
   };
   const pi = [host.node, host.cli, "--provider", PROVIDER, "--model", MODEL, "-e", EXTENSION, ...(options.args ?? [])];
   tmux("new-session", "-d", "-x", String(columns), "-y", String(rows), "-c", home.cwd, ...pi);
-  tmux("set-option", "-g", "remain-on-exit", "on");
-  tmux("set-option", "-g", "escape-time", "0");
 
   const screen = () =>
     tmux("capture-pane", "-p")
@@ -105,6 +114,7 @@ export async function openTerminal(host: Host, home: Home, options: TerminalOpti
       tmux("paste-buffer", "-p", "-d");
     },
     resize: (size) => void tmux("resize-window", "-x", String(size.columns), "-y", String(size.rows)),
+    title: () => tmux("display-message", "-p", "#{pane_title}").trim(),
     isAlive: () => tmux("list-panes", "-F", "#{pane_dead}").trim() === "0",
     keep,
     close,

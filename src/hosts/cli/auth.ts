@@ -75,6 +75,11 @@ async function login(input: CommandInput, session: McpSession, server: string): 
     flow.cancel("it is completed later");
     return EXIT_OF_CATEGORY["needs-auth"];
   }
+  // Before anybody is told to paste, since nothing of that is to be shown.
+  const lines = readLines((line) => {
+    // It is over, or goes on; the one who waits below is told.
+    flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
+  });
   if (!terminal.json && values["no-browser"] !== true) openBrowser(url, process.env);
   if (!terminal.json) {
     const hidden = process.stdin.isTTY ? " What is pasted is not shown." : "";
@@ -86,10 +91,6 @@ async function login(input: CommandInput, session: McpSession, server: string): 
   options.signal.addEventListener("abort", cancel, { once: true });
   const limit =
     options.timeoutMs === undefined ? undefined : setTimeout(() => flow.cancel(TOO_LATE), options.timeoutMs);
-  const lines = readLines((line) => {
-    // It is over, or goes on; the one who waits below is told.
-    flow.complete(line).catch((error: unknown) => console.error(`pi-mcp: ${messageOf(error)}`));
-  });
   try {
     await flow.done;
   } catch (error) {
@@ -126,15 +127,15 @@ function readLines(take: (line: string) => void): Interface {
 
 /** What is given as an argument others on this computer can read, and a shell remembers; what is pasted they cannot. */
 async function readPasted({ terminal, options }: CommandInput): Promise<string> {
-  if (process.stdin.isTTY) {
-    terminal.write("Paste the address the browser ended at, or the code, and press Enter. It is not shown.\n");
-  }
   const text = await new Promise<string>((resolve) => {
     const lines = readLines((line) => {
       resolve(line);
       lines.close();
     });
     lines.once("close", () => resolve(""));
+    if (process.stdin.isTTY) {
+      terminal.write("Paste the address the browser ended at, or the code, and press Enter. It is not shown.\n");
+    }
     options.signal.addEventListener("abort", () => lines.close(), { once: true });
   });
   process.stdin.unref?.();

@@ -18,6 +18,7 @@ import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { changeNotice, startNotices, tell } from "./notice.ts";
+import { PiOffers } from "./offers.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
@@ -54,6 +55,7 @@ export class PiHost {
   readonly #pi: PiApi;
   readonly #flags: ConfigFlags | undefined;
   readonly #tools: PiTools;
+  readonly #offers: PiOffers;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
 
@@ -61,6 +63,7 @@ export class PiHost {
     this.#pi = pi;
     this.#flags = flags;
     this.#tools = new PiTools(pi);
+    this.#offers = new PiOffers(pi, this.#tools, () => this.engine());
   }
 
   get serverNames(): string[] {
@@ -102,6 +105,7 @@ export class PiHost {
     const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
     if (builtin !== undefined) this.#tell(running, builtin, "info");
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    this.#offers.begin(ctx);
     status.show();
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
@@ -197,6 +201,7 @@ export class PiHost {
     declareSurfaceTools(this.#tools, servers, running, () => this.engine());
     if (running.defersTools) activateDiscovery(this.#pi, servers);
     running.own.follow(changes, servers);
+    this.#offers.declare(running, changes);
   }
 
   /**
@@ -230,6 +235,7 @@ export class PiHost {
   async awaitDirectTools(): Promise<void> {
     this.refresh();
     const running = this.#running;
+    if (running) this.#offers.offerTools(running);
     await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
   }
@@ -258,8 +264,10 @@ export class PiHost {
 
   /** 0.73 takes a tool's failure only from here. */
   markError(event: PiToolResultEvent): { isError: true } | undefined {
-    const details = event.details as { isError?: unknown } | null | undefined;
-    return this.#tools.has(event.toolName) && details?.isError === true ? { isError: true } : undefined;
+    const details = event.details as { isError?: unknown; hasLinks?: unknown } | null | undefined;
+    if (!this.#tools.has(event.toolName)) return undefined;
+    if (details?.hasLinks === true && this.#running) this.#offers.offerTools(this.#running);
+    return details?.isError === true ? { isError: true } : undefined;
   }
 
   /** The engine and the session, loaded and made on first use. */
@@ -287,7 +295,11 @@ export class PiHost {
   #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
-      pinsChanged: (_, text) => this.#tell(running, text),
+      offersChanged: (server) => void this.#learn(running, server),
+      pinsChanged: (server, text) => {
+        running.status.noteChange(server);
+        this.#tell(running, text);
+      },
       ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
@@ -296,6 +308,18 @@ export class PiHost {
         },
       }),
     };
+  }
+
+  /** The server may be gone meanwhile, and the host have moved on. */
+  async #learn(running: Running, server: string): Promise<void> {
+    try {
+      const [, session] = await this.#ready(running);
+      const config = running.config.servers.find(({ name }) => name === server);
+      const known = config && session.knownOffers(server);
+      if (this.#running === running && config && known) this.#offers.learn(config, known);
+    } catch {
+      // Then what was known is what pi goes on with.
+    }
   }
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */

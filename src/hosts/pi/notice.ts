@@ -4,6 +4,7 @@ import type { HostAbilities } from "../../config/gateways.ts";
 import { formatProblem, visible } from "../../config/problems.ts";
 import type { ConfigProblem, LoadedConfig } from "../../config/record.ts";
 import { sanitizeText } from "../../content/sanitize.ts";
+import { permissionChange } from "../../permission/describe.ts";
 import { hasModel, type PiContext } from "./api.ts";
 
 const MCP_IS_TAKEN =
@@ -51,7 +52,8 @@ export function changeNotice(
   const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
   const waiting = waitingNotice(next.untrusted, howToAllow(hasUI));
   const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(hasUI));
-  const lines = [head, ...problems.map(formatProblem), isNew ? waiting : undefined];
+  const permission = permissionChange(former.permission, next.permission);
+  const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
   const text = lines.filter((line) => line !== undefined).join("\n");
   return { text, type: problems.length > 0 || isNew ? "warning" : "info" };
 }

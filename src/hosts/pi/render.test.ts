@@ -54,6 +54,7 @@ describe("a call is one line", () => {
     ["mcp_call", { selector: "github.list_issues", args: {} }, "github.list_issues"],
     ["mcp_call", { server: "github", tool: "x", args: { a: [1] } }, "github.x a: [1]"],
     ["mcp_load", { server: "github" }, "mcp_load github"],
+    ["mcp_load", { query: "issues" }, 'mcp_load "issues"'],
     ["mcp_auth", { action: "complete", server: "github", code: "SECRET" }, "mcp_auth complete github"],
     ["mcp__gone__tool", { a: 1 }, "mcp__gone__tool a: 1"],
   ])("%s %j", (tool, args, line) => {

@@ -98,7 +98,7 @@ function readCall(tool: string, given: unknown, direct: string | undefined): Cal
     case "mcp_call":
       return { title: word("selector") || names.join(".") || tool, words: "", args: filled(fields.args) };
     case "mcp_load":
-      return { title: tool, words: names.join(" "), args: undefined };
+      return { title: tool, words: [...names, quoted(word("query"))].join(" ").trim(), args: undefined };
     case "mcp_auth":
       // What completes a sign-in is nobody's to see.
       return { title: tool, words: [word("action"), word("server")].join(" ").trim(), args: undefined };

@@ -39,5 +39,12 @@ test("one line says who needs a person", () => {
       ],
     ),
   ).toBe("MCP: 2 of this project not allowed yet (/mcp)");
+  expect(
+    attention(
+      { servers: [server("a")] },
+      () => "ready",
+      (name) => name === "a",
+    ),
+  ).toBe("MCP: a has other tools than you accepted (/mcp)");
   expect(line({ "a\u001b[2J": "needs-auth" }, [server("a\u001b[2J")])).not.toContain("\u001b");
 });

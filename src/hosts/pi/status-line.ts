@@ -14,6 +14,7 @@ const SHOWN_NAMES = 3;
 export function attention(
   { servers, untrusted = [] }: Pick<LoadedConfig, "servers" | "untrusted">,
   stateOf: (server: string) => ServerState | undefined,
+  hasChanged: (server: string) => boolean = () => false,
 ): string | undefined {
   const inState = (state: ServerState) => servers.filter(({ name }) => stateOf(name) === state);
   const failed = inState("failed").filter(
@@ -23,6 +24,11 @@ export function attention(
   const parts = [
     ...said(inState("needs-auth"), "needs sign-in", "need sign-in"),
     ...said(failed, "failed", "failed"),
+    ...said(
+      servers.filter(({ name }) => hasChanged(name)),
+      "has other tools than you accepted",
+      "have other tools than you accepted",
+    ),
     ...(waiting.length === 0 ? [] : [`${waiting.length} of this project not allowed yet`]),
   ];
   return parts.length === 0 ? undefined : `MCP: ${parts.join("; ")} (/mcp)`;

@@ -11,6 +11,8 @@ export class StatusLine {
   #session: McpSession | undefined;
   #unwatch: (() => void) | undefined;
   #hasEnded = false;
+  /** Servers that were said to have other tools than were accepted; whether it is so still, the session knows. */
+  readonly #changed = new Set<string>();
 
   constructor(ctx: PiContext, config: () => LoadedConfig) {
     this.#ctx = ctx;
@@ -25,11 +27,23 @@ export class StatusLine {
     this.show();
   }
 
+  /** A server has other tools than were accepted. */
+  noteChange(server: string): void {
+    this.#changed.add(server);
+    this.show();
+  }
+
   /** What there is to say now. */
   show(): void {
     const session = this.#session;
     const known = new Set(session?.servers.map(({ name }) => name));
-    this.#set(attention(this.#config(), (name) => (known.has(name) ? session?.status(name).state : undefined)));
+    this.#set(
+      attention(
+        this.#config(),
+        (name) => (known.has(name) ? session?.status(name).state : undefined),
+        (name) => known.has(name) && this.#changed.has(name) && hasPinChanges(session, name),
+      ),
+    );
   }
 
   end(): void {
@@ -47,5 +61,14 @@ export class StatusLine {
     } catch {
       // The session was replaced.
     }
+  }
+}
+
+function hasPinChanges(session: McpSession | undefined, server: string): boolean {
+  try {
+    return (session?.pins(server).changes.length ?? 0) > 0;
+  } catch {
+    // A record that cannot be read is told of where the server is used.
+    return false;
   }
 }

@@ -1,11 +1,12 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { afterwards, call, homeOf, place } from "../../auth/open.ts";
-import { startCaller } from "../../auth/refreshing.ts";
+import { expired, folderOf, refreshes, startCaller } from "../../auth/refreshing.ts";
 import { changeTokens, credentials } from "../../auth/stored.ts";
 import { formBrowser } from "../../ground/form-browser.ts";
 import { oidcPlace } from "../../ground/oidc-provider.ts";
@@ -15,6 +16,18 @@ import { until } from "../../ground/wait.ts";
 const HOLDER = fileURLToPath(new URL("../../auth/holder.ts", import.meta.url));
 
 describe("several processes", () => {
+  test("[E130] [E131] twelve processes with eight calls each: one refresh, no call lost, everybody stays signed in", async () => {
+    const here = await expired({ authorization: { tokenDelayMs: 300 } });
+    const children = Array.from({ length: 12 }, () => startCaller(here));
+    await Promise.all(children.map(({ ready }) => ready));
+    for (const { child } of children) child.stdin.write("go\n");
+    const ended = (await Promise.all(children.map(({ result }) => result))).flat();
+    expect(ended).toEqual(Array.from({ length: 96 }, () => "ok"));
+    expect([refreshes(here), here.authorization.refusals]).toEqual([1, []]);
+    expect(new Set(here.server.calls).size).toBe(96);
+    expect(readdirSync(folderOf(here)).sort()).toEqual(["tokens.json"]);
+  });
+
   test("[E131] a lock that another process holds for 10 s is waited for, and what that has stored is used", async () => {
     const here = await place();
     await here.signIn();

@@ -141,6 +141,21 @@ describe.each(HOSTS)("$name", (host) => {
   });
 });
 
+test("what the file says by now holds, and is said", async () => {
+  await using model = await scriptedModel([call("write"), { say: "one" }, call("write"), { say: "two" }]);
+  await using home = await temporaryHome({ model });
+  const server = await fakeStdio(home, { tools: [tool("write")] });
+  home.write({ settings: { mcpServers: [server.entry("files")] } });
+  const { dialogs, asked } = person("Deny");
+  await using pi = await rpcPi(HOSTS[0], home, { extension: EXTENSION, dialogs });
+  await pi.prompt("one");
+  home.write({ files: { "agent/mcp.json": { permission: { mode: "ask", deny: ["other"] } } } });
+  await pi.prompt("two");
+  expect([asked.length, server.params("tools/call").length]).toEqual([1, 1]);
+  const said = pi.ui.map(({ message }) => String(message));
+  expect(said).toContainEqual(expect.stringMatching(/^Permission: mode ask \(.*mcp\.json:\d+\), 1 rule\.$/));
+});
+
 test("without anybody to ask, servers are not offered to ask", async () => {
   await using model = await scriptedModel([call("echo"), { say: "done" }]);
   await using home = await temporaryHome({ model });

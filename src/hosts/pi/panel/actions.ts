@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { EditError } from "../../../config/edit-entries.ts";
 import { maySignIn } from "../../../config/may-sign-in.ts";
 import { quote, visible } from "../../../config/problems.ts";
@@ -5,10 +6,11 @@ import { switchServer } from "../../../config/switch.ts";
 import { sanitizeLine } from "../../../content/sanitize.ts";
 import { describeDiagnosis } from "../../../session/describe-diagnosis.ts";
 import { diagnose } from "../../../session/diagnose.ts";
+import { describePinChange } from "../../../session/pin-diff.ts";
 import { reportServer } from "../../../session/report.ts";
 import type { McpSession } from "../../../session/session.ts";
 import type { ConfigHost } from "./host.ts";
-import type { PanelActions } from "./panel.ts";
+import type { PanelActions, ToolChanges } from "./panel.ts";
 
 const DESCRIPTION_CHARS = 200;
 
@@ -16,6 +18,31 @@ const DESCRIPTION_CHARS = 200;
 export interface ServerActions extends PanelActions {
   tools(server: string): Promise<string>;
   log(server: string): string;
+}
+
+function toolChanges(session: McpSession, server: string): ToolChanges {
+  const { changes } = session.pins(server);
+  const text = changes
+    .map((change) =>
+      [`${sanitizeLine(change.tool, DESCRIPTION_CHARS)} (${change.kind})`, ...describePinChange(change)].join("\n  "),
+    )
+    .join("\n\n");
+  return {
+    text,
+    count: changes.length,
+    async accept() {
+      if (!isDeepStrictEqual(session.pins(server).changes, changes)) {
+        throw new Error(
+          `The tools of MCP server ${quote(server)} have changed again meanwhile: look at them once more.`,
+        );
+      }
+      const names = await session.acceptPins(
+        server,
+        changes.map(({ tool }) => tool),
+      );
+      return `Accepted ${names.length === 1 ? "1 tool" : `${names.length} tools`} of MCP server ${quote(server)}.`;
+    },
+  };
 }
 
 export function serverActions(host: ConfigHost, session: McpSession): ServerActions {
@@ -51,6 +78,14 @@ export function serverActions(host: ConfigHost, session: McpSession): ServerActi
       const surroundings = { env: process.env, cwd: host.cwd };
       const found = await Promise.all(diagnose(session, surroundings, server));
       return found.map(describeDiagnosis).join("\n");
+    },
+    changes(server) {
+      try {
+        return toolChanges(session, server);
+      } catch (error) {
+        // A record that cannot be read, or a server that is gone.
+        return { text: "", count: 0, accept: () => Promise.reject(error) };
+      }
     },
     async signInState(server) {
       const config = session.servers.find(({ name }) => name === server);

@@ -39,7 +39,7 @@ export function listLines(rows: readonly Row[], selected: string | undefined, wi
       columns === 0 ? [] : [gap, { text: column(text, columns), ...how }];
     return [
       { text: isSelected ? "> " : "  ", color: "accent" },
-      { text: `${mark} `, color },
+      row.changes > 0 ? { text: "! ", color: "warning" } : { text: `${mark} `, color },
       { text: column(row.name, nameColumns), color: isSelected ? "accent" : "text", isBold: isSelected },
       ...cell(word, stateColumns, { color }),
       ...cell(toolsWord(row.toolCount), toolColumns, { color: "muted" }),

@@ -23,7 +23,7 @@ export async function openPanel(host: ConfigHost, session: McpSession, ctx: PiCo
         keys,
         actions: serverActions(host, session),
         folders: { home: homedir(), cwd: host.cwd },
-        welcome: welcome(host.cwd, "keys"),
+        welcome: () => welcome(host.cwd, "keys"),
         rows: () => tui.terminal.rows,
         requestRender: () => tui.requestRender(),
         leave: done,

@@ -17,11 +17,7 @@ interface PageOptions {
 }
 
 /** A text that scrolls, and a question about it if there is one: it can be answered once the end was on the screen. */
-export function page(
-  options: PageOptions,
-  theme: PiTheme,
-  keys: KeyTable,
-): PiComponent & { handleInput(data: string): void } {
+function page(options: PageOptions, theme: PiTheme, keys: KeyTable): PiComponent & { handleInput(data: string): void } {
   let scroll = 0;
   let wasRead = false;
   return {

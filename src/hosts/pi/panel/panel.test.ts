@@ -66,7 +66,7 @@ function open(
     theme: plain,
     keys: { matches: () => false },
     folders: { home: "/home/me", cwd: "/work/here" },
-    welcome: "No MCP servers are configured.\n\nPress n to add one.",
+    welcome: () => "No MCP servers are configured.\n\nPress n to add one.",
     rows: () => given.rows ?? 30,
     requestRender: () => renders++,
     leave: (errand) => left.push(errand),
@@ -76,6 +76,7 @@ function open(
       logout: note("logout"),
       check: note("check"),
       signInState: async () => "signed in",
+      changes: (name) => ({ text: "", count: 0, accept: note(`accept of ${name}`).bind(undefined, name) }),
       ...given.actions,
     },
   });
@@ -117,7 +118,7 @@ test("every server has a line with its state, tools, exposure and place; the mar
     "> ● files   ready          2 tools    by mcp  ~/.pi/agent/mcp.json:3",
     "  ✗ github  failed                    by mcp  ~/.pi/agent/mcp.json:3",
     "  ◐ slow    starting                  by mcp  ~/.pi/agent/mcp.json:3",
-    " enter details · r reconnect · d on/off · i sign in · c check · / filter · …",
+    " enter details · r reconnect · d on/off · i sign in · / filter · esc close",
     "─".repeat(76),
   ]);
   press(DOWN);
@@ -235,6 +236,34 @@ test("a check is shown on a page of its own, and help on another", async () => {
   expect(screen()[1]).toBe(" Keys of this panel");
   press(ESC);
   expect(screen()[1]).toContain("> ● files");
+  panel.dispose();
+});
+
+test("tools that are not as they were accepted are marked, shown with the difference, and accepted once that was read", async () => {
+  const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`).join("\n");
+  let count = 2;
+  const accept = async () => {
+    count = 0;
+    return "Accepted 2 tools.";
+  };
+  const changes = (name: string) => ({ text: lines, count: name === "files" ? count : 0, accept });
+  const { press, screen, settle, show, panel } = open(THREE, { rows: 20, actions: { changes } });
+  expect(screen().slice(1, 3)).toEqual([
+    "> ! files   ready          2 tools    by mcp  ~/.pi/agent/mcp.json:3",
+    "    2 tools are not as you accepted: p shows the difference, and asks.",
+  ]);
+  press("p", "y");
+  expect(screen()[0]).toContain("Changed tools of files");
+  expect(screen().at(-2)).toBe(" ↓ to the end first · esc not now");
+  press("y", "G");
+  expect(screen().at(-2)).toBe(" y accept them as they are now · esc not now");
+  press("y");
+  await settle();
+  show(THREE);
+  expect(screen().join("\n")).toContain("Accepted 2 tools.");
+  expect(screen()[1]).toContain("> ● files");
+  press("p");
+  expect(screen().join("\n")).toContain("The tools of files are as you accepted them.");
   panel.dispose();
 });
 

@@ -1,3 +1,4 @@
+import { textWidth } from "../../../content/width.ts";
 import { describeError } from "../../../error.ts";
 import type { McpSession } from "../../../session/session.ts";
 import type { PiColor, PiComponent, PiTheme } from "../api.ts";
@@ -8,12 +9,23 @@ import { type Key, type KeyTable, readKey } from "./keys.ts";
 import { type Folders, listLines } from "./list.ts";
 import { isUsed, type Row, rowsOf } from "./rows.ts";
 
+/** Of one server: the tools that are not as a person has accepted them. */
+export interface ToolChanges {
+  /** Each with its difference. */
+  readonly text: string;
+  readonly count: number;
+  /** Accepts them as they were shown. Rejects where they are others by now. */
+  accept(): Promise<string>;
+}
+
 /** What is done with a server; each resolves to what is to be said, and rejects with why it could not be done. */
 export interface PanelActions {
   reconnect(server: string): Promise<string>;
   switchTo(server: string, on: boolean): Promise<string>;
   logout(server: string): Promise<string>;
   check(server: string): Promise<string>;
+  /** Which tools are not as they were accepted. */
+  changes(server: string): ToolChanges;
   /** Whether one is signed in; undefined for a server that nobody signs in to. */
   signInState(server: string): Promise<string | undefined>;
 }
@@ -39,7 +51,7 @@ export interface PanelOptions {
   /** Places are shown as seen from these. */
   readonly folders: Folders;
   /** What to say where nothing is configured. */
-  readonly welcome: string;
+  welcome(): string;
   /** Lines of the terminal. */
   rows(): number;
   requestRender(): void;
@@ -52,12 +64,15 @@ const LEAST_ROWS = 7;
 /** The words of a server come without being announced. */
 const LOOK_EVERY_MS = 1_000;
 
+/** What can be done, the most important first; what has no room is left out, but never the way out at the end. */
 const HINTS = {
-  list: "enter details · r reconnect · d on/off · i sign in · c check · / filter · ? help · esc close",
-  detail: "r reconnect · d on/off · i sign in · o sign out · c check · t tools · l log · esc back",
-  text: "↑↓ scroll · esc back",
-  filter: "type to filter · enter keep · esc clear",
-  empty: "m take over from another program · n add by pasting · esc close",
+  list: ["enter details", "r reconnect", "d on/off", "i sign in", "/ filter", "? help", "c check", "esc close"],
+  detail: ["r reconnect", "d on/off", "i sign in", "t tools", "l log", "c check", "o sign out", "esc back"],
+  text: ["↑↓ scroll", "esc back"],
+  read: ["↓ to the end first", "esc not now"],
+  accept: ["y accept them as they are now", "esc not now"],
+  filter: ["type to filter", "enter keep", "esc clear"],
+  empty: ["m take over from another program", "n add by pasting", "esc close"],
 };
 
 const HELP = `Keys of this panel
@@ -69,6 +84,7 @@ const HELP = `Keys of this panel
   d               switch it off, or on again, in the file where it stands
   i  o            sign in, sign out
   c               check it from the file to its lists, as \`pi-mcp doctor\` does
+  p               tools that are not as you accepted them, with the difference
   t  l            its tools, and what it has written to stderr
   a               allow the servers of this project's files
   n  m            add a server by pasting what a README shows; take over those of another program
@@ -79,7 +95,13 @@ A server starts with its first use. What is changed in a file is taken up at onc
 
 type Page =
   | { readonly kind: "detail"; readonly server: string }
-  | { readonly kind: "text"; readonly title: string; readonly text: string };
+  | {
+      readonly kind: "text";
+      readonly title: string;
+      readonly text: string;
+      /** What `y` does, once the end was on the screen. */
+      readonly accept?: () => Promise<string>;
+    };
 
 /** The servers in a terminal: a list, and a page for each. Draws anew whenever the session says that something changed. */
 export class McpPanel implements PiComponent {
@@ -90,7 +112,11 @@ export class McpPanel implements PiComponent {
   readonly #timer: NodeJS.Timeout;
   readonly #pages: Page[] = [];
   readonly #signIns = new Map<string, string | undefined>();
+  /** Tools that are not as they were accepted, by server; to be counted anew after any change. */
+  readonly #changes = new Map<string, number>();
+  #welcomeText: string | undefined;
   #isFiltering = false;
+  #wasRead = false;
   #scroll = 0;
   /** The part of the page to go to: where it begins, its drawing tells. */
   #jump: "tools" | "log" | undefined;
@@ -99,7 +125,10 @@ export class McpPanel implements PiComponent {
 
   constructor(options: PanelOptions) {
     this.#options = options;
-    this.#unwatch = options.session.watch(() => options.requestRender());
+    this.#unwatch = options.session.watch(() => {
+      this.#changes.clear();
+      options.requestRender();
+    });
     this.#timer = setInterval(() => this.#pages.length > 0 && options.requestRender(), LOOK_EVERY_MS).unref();
   }
 
@@ -129,8 +158,8 @@ export class McpPanel implements PiComponent {
   }
 
   #list(width: number, height: number): Line[] {
-    const { session, view, folders, welcome } = this.#options;
-    const all = rowsOf(session);
+    const { view, folders } = this.#options;
+    const all = this.#rows();
     const rows = this.#shown(all);
     const selected = this.#selectedOf(rows);
     const ready = all.filter(({ state }) => state === "ready").length;
@@ -154,7 +183,7 @@ export class McpPanel implements PiComponent {
     const range = isPart ? `${start + 1}-${start + shown.length} of ${rows.length}` : `${ready} of ${all.length} ready`;
     const body: Line[] =
       all.length === 0
-        ? paragraph(welcome, width, "text", " ", room)
+        ? paragraph(this.#welcome(), width, "text", " ", room)
         : rows.length === 0
           ? [[{ text: " Nothing fits the filter.", color: "muted" }]]
           : listLines(shown, selected?.name, width, folders);
@@ -166,14 +195,14 @@ export class McpPanel implements PiComponent {
       ...troubleLines,
       ...body.slice(at),
       ...message,
-      this.#hint(all.length === 0 ? "empty" : this.#isFiltering ? "filter" : "list"),
+      this.#hint(all.length === 0 ? "empty" : this.#isFiltering ? "filter" : "list", width),
       rule(width),
     ];
   }
 
   #page(page: Page, width: number, height: number): Line[] {
     const { session } = this.#options;
-    const row = page.kind === "detail" ? rowsOf(session).find(({ name }) => name === page.server) : undefined;
+    const row = page.kind === "detail" ? this.#rows().find(({ name }) => name === page.server) : undefined;
     const message = this.#message(width, row);
     let lines: readonly Line[] = [];
     if (page.kind === "text") lines = paragraph(page.text, width - 2, "text", " ");
@@ -188,18 +217,25 @@ export class McpPanel implements PiComponent {
     this.#pageRows = room;
     this.#scroll = Math.max(0, Math.min(this.#scroll, lines.length - room));
     const shown = lines.slice(this.#scroll, this.#scroll + room);
+    this.#wasRead ||= this.#scroll + shown.length >= lines.length;
     const range = lines.length > room ? `${this.#scroll + 1}-${this.#scroll + shown.length} of ${lines.length}` : "";
     return [
       titleLine(page.kind === "text" ? page.title : page.server, range, width),
       ...shown,
       ...message,
-      this.#hint(page.kind),
+      this.#hint(
+        page.kind === "text" && page.accept !== undefined ? (this.#wasRead ? "accept" : "read") : page.kind,
+        width,
+      ),
       rule(width),
     ];
   }
 
-  #hint(which: keyof typeof HINTS): Line {
-    return [{ text: ` ${HINTS[which]}`, color: "dim" }];
+  #hint(which: keyof typeof HINTS, width: number): Line {
+    const hints = [...HINTS[which]];
+    const text = () => ` ${hints.join(" · ")}`;
+    while (hints.length > 1 && textWidth(text()) > width) hints.splice(-2, 1);
+    return [{ text: text(), color: "dim" }];
   }
 
   /** Not what is said of the server anyway. */
@@ -208,6 +244,21 @@ export class McpPanel implements PiComponent {
     return message === undefined || (row?.trouble !== undefined && message.text.startsWith(row.trouble))
       ? []
       : paragraph(message.text, width, message.color, " ", 3);
+  }
+
+  /** Looked for once: it means reading the files of many programs. */
+  #welcome(): string {
+    this.#welcomeText ??= this.#options.welcome();
+    return this.#welcomeText;
+  }
+
+  #rows(): Row[] {
+    const { session, actions } = this.#options;
+    return rowsOf(session, (server) => {
+      const known = this.#changes.get(server) ?? actions.changes(server).count;
+      this.#changes.set(server, known);
+      return known;
+    });
   }
 
   #shown(all: readonly Row[]): Row[] {
@@ -243,7 +294,7 @@ export class McpPanel implements PiComponent {
       this.#scroll += step;
       return;
     }
-    const rows = this.#shown(rowsOf(this.#options.session));
+    const rows = this.#shown(this.#rows());
     const selected = this.#selectedOf(rows);
     const at = selected === undefined ? 0 : rows.indexOf(selected);
     const span = key === "pageUp" || key === "pageDown" ? Math.sign(step) * 10 : step;
@@ -267,25 +318,39 @@ export class McpPanel implements PiComponent {
   }
 
   #push(page: Page): void {
+    this.#wasRead = false;
     this.#pages.push(page);
     this.#scroll = 0;
   }
 
   #current(): Row | undefined {
     const page = this.#pages.findLast(({ kind }) => kind === "detail");
-    const rows = rowsOf(this.#options.session);
+    const rows = this.#rows();
     if (page?.kind === "detail") return rows.find(({ name }) => name === page.server);
     return this.#selectedOf(this.#shown(rows));
+  }
+
+  readonly #moves: Readonly<Record<string, () => void>> = {
+    j: () => this.#move("down"),
+    k: () => this.#move("up"),
+    g: () => this.#move("home"),
+    G: () => this.#move("end"),
+    q: () => this.#back(),
+  };
+
+  /** A text is read, and answered if it asks something: no letter does anything else there. */
+  #letterOnText(letter: string, { accept }: Extract<Page, { kind: "text" }>): void {
+    if (accept !== undefined && letter === "n") this.#back();
+    else if (accept !== undefined && letter === "y" && this.#wasRead) {
+      this.#pages.pop();
+      void this.#do("accepting", accept);
+    } else this.#moves[letter]?.();
   }
 
   #letter(letter: string): void {
     const { leave } = this.#options;
     const anywhere: Readonly<Record<string, () => void>> = {
-      j: () => this.#move("down"),
-      k: () => this.#move("up"),
-      g: () => this.#move("home"),
-      G: () => this.#move("end"),
-      q: () => this.#back(),
+      ...this.#moves,
       "/": () => {
         this.#isFiltering = this.#pages.length === 0;
       },
@@ -294,7 +359,13 @@ export class McpPanel implements PiComponent {
       n: () => leave({ kind: "add" }),
       m: () => leave({ kind: "import" }),
     };
+    const page = this.#pages.at(-1);
+    if (page?.kind === "text") {
+      this.#letterOnText(letter, page);
+      return;
+    }
     const row = this.#current();
+    if (this.#pages.length === 0) this.#options.view.selected = row?.name;
     if (anywhere[letter] !== undefined) anywhere[letter]();
     else if (row !== undefined) this.#act(letter, row);
   }
@@ -308,6 +379,7 @@ export class McpPanel implements PiComponent {
       i: () => leave({ kind: "login", server: name }),
       o: () => void this.#do(`signing out of ${name}`, () => this.#signOut(name)),
       c: () => void this.#check(name),
+      p: () => this.#showChanges(row),
     };
     if (letter === "d" || letter === " ") {
       const on = row.state === "disabled";
@@ -318,6 +390,14 @@ export class McpPanel implements PiComponent {
     } else if (ofUsed[letter] !== undefined && !isUsed(row)) {
       this.#say(`${name}: ${row.trouble ?? "it is not in use"}`, "warning");
     } else ofUsed[letter]?.();
+  }
+
+  #showChanges({ name, changes }: Row): void {
+    if (changes === 0) this.#say(`The tools of ${name} are as you accepted them.`, "muted");
+    else {
+      const { text, accept } = this.#options.actions.changes(name);
+      this.#push({ kind: "text", title: `Changed tools of ${name}`, text, accept });
+    }
   }
 
   async #signOut(server: string): Promise<string> {

@@ -18,6 +18,8 @@ export interface Row {
   readonly source: FilePosition;
   /** Why it does not work, or what is to be done. */
   readonly trouble: string | undefined;
+  /** Tools that are not as a person has accepted them. */
+  readonly changes: number;
 }
 
 export const STATES: Readonly<
@@ -36,7 +38,7 @@ export const STATES: Readonly<
 };
 
 /** Every entry there is, used or not, by name. Starts nothing and asks nobody. */
-export function rowsOf(session: McpSession): Row[] {
+export function rowsOf(session: McpSession, changesOf: (server: string) => number = () => 0): Row[] {
   const used = session.servers.map((config): Row => {
     const { state, error, toolCount } = session.status(config.name);
     return {
@@ -45,7 +47,8 @@ export function rowsOf(session: McpSession): Row[] {
       toolCount: toolCount ?? session.knownTools(config.name)?.tools.length,
       exposure: exposureOf(config),
       source: config.source,
-      trouble: error,
+      changes: changesOf(config.name),
+      trouble: error ?? changedNote(changesOf(config.name)),
     };
   });
   const unused = session.unused.map(
@@ -68,7 +71,12 @@ export function isUsed({ state }: Row): boolean {
   return !["disabled", "wrong", "waiting", "denied"].includes(state);
 }
 
-const NONE = { toolCount: undefined, exposure: "" };
+const NONE = { toolCount: undefined, exposure: "", changes: 0 };
+
+function changedNote(count: number): string | undefined {
+  if (count === 0) return undefined;
+  return `${count === 1 ? "1 tool is" : `${count} tools are`} not as you accepted: p shows the difference, and asks.`;
+}
 
 const WAITING = {
   waiting: "It comes from a file of this project that nobody has allowed yet: a shows what it would run, and asks.",
