@@ -186,11 +186,9 @@ for (let round = 0; round < Number(values.rounds); round++) {
 process.stderr.write("\n");
 
 console.log(
-  `${host.name}, five servers configured, ${values.rounds} rounds: medians; in brackets what is added to plain pi of the same`,
+  `${host.name}, five servers configured, ${values.rounds} rounds. A figure: its median, and in brackets what is added to`,
 );
-console.log(
-  "round, as the median and the least of all rounds. A busy machine adds to all of it; the least is nearest to the truth.",
-);
+console.log("plain pi: between the medians, and between the least of all rounds, which a busy machine changes least.");
 let isWithin = true;
 for (const start of ["cold", "warm"]) {
   const heads = ["CPU, ms", "peak memory, MB", "ready, ms", "processes", "first result, ms"];
@@ -198,12 +196,12 @@ for (const start of ["cold", "warm"]) {
   for (const { name } of clients) {
     const own = results.get(`${start} ${name}`) ?? [];
     const plain = results.get(`${start} plain pi`) ?? [];
-    const added = (field: keyof Figures) =>
-      own.map((each, round) => each[field] - (plain[round]?.[field] ?? Number.NaN));
+    const of = (all: readonly Figures[], field: keyof Figures) => all.map((each) => each[field]);
+    const least = (field: keyof Figures) => Math.min(...of(own, field)) - Math.min(...of(plain, field));
     const cell = (field: keyof Figures) => {
-      const total = median(own.map((each) => each[field])).toFixed(0);
-      if (own === plain) return total;
-      return `${total} (${signed(median(added(field)))}, ${signed(Math.min(...added(field)))})`;
+      const total = median(of(own, field));
+      if (own === plain) return total.toFixed(0);
+      return `${total.toFixed(0)} (${signed(total - median(of(plain, field)))}, ${signed(least(field))})`;
     };
     const first = median(own.map(({ firstCallMs }) => firstCallMs));
     const processes = Math.max(...own.map((each) => each.processes));
@@ -216,8 +214,8 @@ for (const start of ["cold", "warm"]) {
     ];
     console.log(`${name.padEnd(10)}${cells.map((text) => text.padStart(22)).join("")}`);
     if (name !== "pi-mcp") continue;
-    isWithin &&=
-      median(added("cpuMs")) <= BOUND.cpuMs && median(added("memoryMb")) <= BOUND.memoryMb && processes === 0;
+    const added = (field: keyof Figures) => median(of(own, field)) - median(of(plain, field));
+    isWithin &&= added("cpuMs") <= BOUND.cpuMs && added("memoryMb") <= BOUND.memoryMb && processes === 0;
   }
 }
 console.log(

@@ -1,31 +1,28 @@
 import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
-import { waitingNotice } from "../../config/consent.ts";
-import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
 import type { HostAbilities } from "../../config/gateways.ts";
 import { loadConfig } from "../../config/load.ts";
-import { formatProblem, visible } from "../../config/problems.ts";
-import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
+import { visible } from "../../config/problems.ts";
+import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import { describeError } from "../../error.ts";
-import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
-import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
 import { builtinNotice } from "./builtin-notice.ts";
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
-import { MCP_IS_TAKEN, tell } from "./notice.ts";
+import { changeNotice, startNotices, tell } from "./notice.ts";
 import { PiOffers } from "./offers.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
-import { attention } from "./status-line.ts";
+import { StatusLine } from "./status.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -48,14 +45,7 @@ interface Running extends HostAbilities {
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
-  /** Servers that were said to have other tools than were accepted; whether it is so still, the session knows. */
-  readonly changedTools: Set<string>;
-  /** The line below the editor. */
-  status?: string | undefined;
-  /** The session, once it is there. */
-  session?: McpSession;
-  /** Ends the watch of its servers' states. */
-  unwatch?: () => void;
+  readonly status: StatusLine;
   readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
 }
@@ -107,39 +97,16 @@ export class PiHost {
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = {
-      config,
-      memory,
-      ctx,
-      cwd,
-      hasUI,
-      defersTools,
-      isMcpTaken,
-      own,
-      timers: [],
-      changedTools: new Set(),
-    };
+    const status = new StatusLine(ctx, () => running.config);
+    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, isMcpTaken, own, status, timers: [] };
     this.#running = running;
     this.#takeOver(running);
-    const problems = [...config.problems];
-    firstTurnWaitMs(process.env, problems);
-    if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
-    const waiting = waitingNotice(config.untrusted, howToAllow(running));
-    if (waiting !== undefined) this.#tell(running, waiting);
-    if (isMcpTaken) this.#tell(running, MCP_IS_TAKEN);
+    for (const text of startNotices(config, running)) this.#tell(running, text);
     const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
     if (builtin !== undefined) this.#tell(running, builtin, "info");
-    const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
-    if (asking.length > 0 && hasUI) {
-      const names = asking.map(({ name }) => visible(name)).join(", ");
-      this.#tell(
-        running,
-        `"sampling" is not offered to MCP servers here, as this pi has no way to ask its model: ${names}.`,
-      );
-    }
     this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     this.#offers.begin(ctx);
-    this.#showStatus(running);
+    status.show();
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
@@ -185,16 +152,10 @@ export class PiHost {
     // Before anything that waits for the session in order to use it.
     running.live?.ready.then(([, session]) => session.update(running.config)).catch(() => {});
     this.#declare(running, changes);
-    const problems = newProblems(former.problems, next.problems);
     const said = why === "say what changes" ? describeChanges(changes) : undefined;
-    const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
-    const waiting = waitingNotice(next.untrusted, howToAllow(running));
-    const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
-    const permission = permissionChange(former.permission, next.permission);
-    const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
-    const text = lines.filter((line) => line !== undefined).join("\n");
-    this.#showStatus(running);
-    if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
+    const { text, type } = changeNotice(said, former, next, running.hasUI);
+    running.status.show();
+    if (text !== "") this.#tell(running, text, type);
   }
 
   /** Until it stands, and where it fails, the next prompt and `/mcp` look for themselves. */
@@ -253,8 +214,7 @@ export class PiHost {
     this.#running = undefined;
     if (!running) return;
     for (const timer of running.timers) clearTimeout(timer);
-    running.unwatch?.();
-    this.#setStatus(running, undefined);
+    running.status.end();
     running.watch?.close();
     if (running.live === undefined) return;
     const goesOn = reason === "reload" || reason === "fork";
@@ -325,39 +285,10 @@ export class PiHost {
   #join(running: Running, live: LiveSession): LiveSession {
     running.live = live;
     live.ready.then(
-      ([, session]) => {
-        if (this.#running !== running) return;
-        running.session = session;
-        running.unwatch = session.watch(() => this.#showStatus(running));
-        this.#showStatus(running);
-      },
+      ([, session]) => running.status.follow(session),
       () => {},
     );
     return live;
-  }
-
-  #showStatus(running: Running): void {
-    const { session } = running;
-    const known = new Set(session?.servers.map(({ name }) => name));
-    this.#setStatus(
-      running,
-      attention(
-        running.config,
-        (name) => (known.has(name) ? session?.status(name).state : undefined),
-        (name) => known.has(name) && running.changedTools.has(name) && hasPinChanges(session, name),
-      ),
-    );
-  }
-
-  /** Said only where it is another: hosts draw anew, or write a line, each time. */
-  #setStatus(running: Running, text: string | undefined): void {
-    if (running.status === text || !running.hasUI) return;
-    running.status = text;
-    try {
-      running.ctx.ui.setStatus?.("mcp", text);
-    } catch {
-      // The session was replaced.
-    }
   }
 
   /** What this session offers to servers, and hears from them. */
@@ -366,8 +297,7 @@ export class PiHost {
       toolsChanged: (server) => void running.own.offer(server),
       offersChanged: (server) => void this.#learn(running, server),
       pinsChanged: (server, text) => {
-        running.changedTools.add(server);
-        this.#showStatus(running);
+        running.status.noteChange(server);
         this.#tell(running, text);
       },
       ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
@@ -402,26 +332,6 @@ export class PiHost {
   }
 }
 
-function hasPinChanges(session: McpSession | undefined, server: string): boolean {
-  try {
-    return (session?.pins(server).changes.length ?? 0) > 0;
-  } catch {
-    // A record that cannot be read is told of where the server is used.
-    return false;
-  }
-}
-
-/** Those that were not there before; one whose line has moved is no new one. */
-function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProblem[]): ConfigProblem[] {
-  const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
-  const known = new Set(former.map(keyOf));
-  return now.filter((problem) => !known.has(keyOf(problem)));
-}
-
 function hasTool(pi: PiApi, name: string): boolean {
   return pi.getAllTools().some((tool) => tool.name === name);
-}
-
-function howToAllow({ hasUI }: Running): string {
-  return hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
 }

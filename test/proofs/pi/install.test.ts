@@ -47,6 +47,16 @@ function measure(folder: string): { bytes: number; packages: string[] } {
   return { bytes, packages };
 }
 
+test("[S2-09] the package says from which version of pi on it runs, and that is the oldest one it is tested with", () => {
+  const { peerDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+    peerDependencies: Record<string, string>;
+  };
+  const [, oldest] = HOSTS.map(({ version }) => version.split(".").slice(0, 2).join("."));
+  expect(peerDependencies["@mariozechner/pi-coding-agent"]).toBe(`>=${oldest}`);
+  // The same program under its newer name, which begins with the version after that.
+  expect(peerDependencies["@earendil-works/pi-coding-agent"]).toBe(">=0.74");
+});
+
 describe.each(HOSTS)("$name", (host) => {
   test("[S2-06] is installed from the registry as packed, with few packages and no second copy of pi, and works", async () => {
     await using registry = await localRegistry();
