@@ -37,8 +37,24 @@ export { allowProject, listTrust, revoke, type TrustEntry } from "./config/trust
 export { type ConfigWatch, type WatchOptions, watchConfig } from "./config/watch.ts";
 export { type ErrorCategory, McpServerError } from "./error.ts";
 export type { PermissionAnswer, PermissionPort, PermissionRequest } from "./permission/port.ts";
-export type { CallToolResult, ContentBlock, Progress, ToolAnnotations, ToolDefinition } from "./protocol/types.ts";
-export type { KnownTools } from "./server/catalogue.ts";
+export type {
+  CallToolResult,
+  Completion,
+  CompletionArgument,
+  CompletionRef,
+  ContentBlock,
+  Progress,
+  Prompt,
+  PromptArgument,
+  PromptMessage,
+  PromptResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ToolAnnotations,
+  ToolDefinition,
+} from "./protocol/types.ts";
+export type { KnownOffers, KnownTools } from "./server/catalogue.ts";
 export type { Surroundings } from "./server/open-transport.ts";
 export type { ServerPort } from "./server/port.ts";
 export { createSession } from "./session/create-session.ts";

@@ -69,6 +69,12 @@ describe("a lock", () => {
     const lock = lockAt(path())();
     expect(lock?.inherited).toEqual(["half way"]);
     lock?.release();
+    // What is left of it tells those who come late that it is gone; what it had noted is told once.
+    expect(readdirSync(folder)).toEqual(["a.lock.over-other"]);
+    vi.useFakeTimers({ now: Date.now() + 11_000, toFake: ["Date"] });
+    const next = lockAt(path())();
+    expect(next?.inherited).toEqual([]);
+    next?.release();
     expect(readdirSync(folder)).toEqual([]);
   });
 
@@ -107,7 +113,7 @@ describe("a lock", () => {
     beat(2);
     vi.advanceTimersByTime(20_000);
     expect(tryLock()).toBeUndefined();
-    vi.advanceTimersByTime(29_000);
+    vi.advanceTimersByTime(24_000);
     expect(tryLock()).toBeUndefined();
     vi.advanceTimersByTime(2_000);
     expect(tryLock()).toBeDefined();
@@ -147,6 +153,7 @@ describe("a lock", () => {
         return new Promise((resolve) => child.once("exit", (code, signal) => resolve(code ?? signal)));
       });
       expect(await Promise.all(ended)).toEqual(kills.map((kill) => (kill === 0 ? 0 : "SIGKILL")));
+      vi.useFakeTimers({ now: Date.now() + 60_000, toFake: ["Date"] });
       lockAt(path())()?.release();
       expect(Number(readFileSync(file, "utf8"))).toBe(
         kills.reduce((sum, kill) => sum + (kill === 0 ? 40 : kill - 1), 0),

@@ -23,7 +23,10 @@ const HEARTBEAT_MS = 1_000;
  * One of which nobody can tell that it is dead (it is stopped, or of another computer or container that shares the folder)
  * loses its lock after it was watched for so long without a sign of life. By the watcher's own clock: those of others differ.
  */
-const SILENT_MS = 30_000;
+const SILENT_MS = 25_000;
+
+/** Longer than a process may stand still between two steps, but for one that is stopped. */
+const KEPT_MS = 10_000;
 
 const HOLDER = "holder";
 /** With the holder's id behind it, so that one who has lost the lock writes into nobody's note. */
@@ -101,7 +104,7 @@ function claim(path: string): Lock | undefined {
   }
   const heart = setInterval(() => beat(join(path, HOLDER)), HEARTBEAT_MS).unref();
   return {
-    inherited: leftBeside(path).flatMap(notesIn),
+    inherited: leftBeside(path).flatMap(notesIn).flatMap(readNote),
     note(text) {
       try {
         writeFileSync(join(path, `${NOTE}${id}`), text, { mode: 0o600 });
@@ -112,7 +115,7 @@ function claim(path: string): Lock | undefined {
     release() {
       clearInterval(heart);
       try {
-        if (readHolder(path)?.id === id && putAside(path, id)) removeLeftovers(path);
+        if (readHolder(path)?.id === id && putAside(path, id)) tidy(path, id);
       } catch {
         // This process lives no longer than its lock.
       }
@@ -122,7 +125,7 @@ function claim(path: string): Lock | undefined {
 
 /**
  * Takes away the lock of this holder and of no other. Of several who found it dead one succeeds: what was put aside stays
- * until the next release, and no folder takes the place of one with something in it.
+ * for a while, and no folder takes the place of one with something in it.
  */
 function putAside(path: string, id: string): boolean {
   const aside = asideOf(path, id);
@@ -145,8 +148,20 @@ function asideOf(path: string, id: string): string {
   return `${path}.over-${id}`;
 }
 
-function removeLeftovers(path: string): void {
-  for (const left of leftBeside(path)) rmSync(left, { recursive: true, force: true });
+/** Removes what is left, but keeps what was put aside lately: somebody who stands still may have found it dead before. */
+function tidy(path: string, own: string): void {
+  for (const left of leftBeside(path)) {
+    const age = Math.abs(Date.now() - (statSync(left, { throwIfNoEntry: false })?.ctimeMs ?? 0));
+    if (left === asideOf(path, own) || age > KEPT_MS) remove(path, left);
+    else for (const note of notesIn(left)) rmSync(note, { force: true });
+  }
+}
+
+/** Moved first: half of a folder must not become a lock. */
+function remove(path: string, left: string): void {
+  const doomed = asideOf(path, randomUUID());
+  renameSync(left, doomed);
+  rmSync(doomed, { recursive: true, force: true });
 }
 
 /** What was put aside, and what was only being prepared. */
@@ -159,7 +174,15 @@ function leftBeside(path: string): string[] {
 function notesIn(left: string): string[] {
   try {
     const names = readdirSync(left).filter((name) => name.startsWith(NOTE));
-    return names.map((name) => readFileSync(join(left, name), "utf8"));
+    return names.map((name) => join(left, name));
+  } catch {
+    return [];
+  }
+}
+
+function readNote(file: string): string[] {
+  try {
+    return [readFileSync(file, "utf8")];
   } catch {
     return [];
   }

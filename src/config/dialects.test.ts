@@ -127,12 +127,15 @@ describe("both dialects of pi", () => {
   });
 
   it("warn of a value of the wrong kind in a field without effect, and of no other", () => {
-    const { server, problems } = read({ command: "x", toolPrefix: 5, exposeResources: "all" });
+    const { server, problems } = read({ command: "x", toolPrefix: 5, description: 7 });
     expect(server?.name).toBe("s");
     expect(problems).toEqual([
       '1:48 warning Server "s": "toolPrefix" should not be a number; it has no effect.',
-      '1:68 warning Server "s": "exposeResources" should not be a string; it has no effect.',
+      '1:64 warning Server "s": "description" should not be a number; it has no effect.',
     ]);
+    expect(read({ command: "x", exposeResources: false }).server?.hidesResources).toBe(true);
+    expect(read({ command: "x", exposeResources: true }).server?.hidesResources).toBeUndefined();
+    expect(read({ command: "x", exposeResources: "none" }).server).toBeUndefined();
   });
 });
 

@@ -81,9 +81,8 @@ describe("how a model has a tool", () => {
 });
 
 describe("the tools that a server brings along", () => {
-  const [old, new_] = [{ defersTools: false }, { defersTools: true }];
   const gateways = (fields: object, origin: Origin) =>
-    [old, new_].map((host) => gatewayOf(serverOf(fields, origin), host));
+    [false, true].map((defersTools) => gatewayOf(serverOf(fields, origin), { defersTools, isMcpTaken: false }));
 
   it("are those of where it is configured, or of its surface", () => {
     expect(gateways({}, "settings")).toEqual(["gateway", "gateway"]);
@@ -91,6 +90,11 @@ describe("the tools that a server brings along", () => {
     expect(gateways({ surface: "gateway" }, "mcpjson")).toEqual(["gateway", "gateway"]);
     expect(gateways({ surface: "auto" }, "mcpjson")).toEqual(["split", "split"]);
     expect(gateways({ exposure: "direct" }, "settings")).toEqual(["gateway", "gateway"]);
+  });
+
+  it("are others where another extension has `mcp`", () => {
+    const host = { defersTools: true, isMcpTaken: true };
+    expect(gatewayOf(serverOf({}, "settings"), host)).toBe("split");
   });
 
   it("are none where its tools are the model's own, as long as each of them is in reach", () => {

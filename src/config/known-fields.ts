@@ -56,6 +56,7 @@ const ACTS: readonly string[] = [
     "directTools",
     "includeTools",
     "excludeTools",
+    "exposeResources",
     "protocolVersion",
   ],
   ...["timeout", "requestTimeoutMs", "startup_timeout_sec", "tool_timeout_sec"],
@@ -81,7 +82,6 @@ const TOLERATED: Readonly<Record<string, readonly Kind[]>> = {
   description: ["string"],
   // its adapter and the extension before it
   toolPrefix: ["string"],
-  exposeResources: ["boolean"],
 };
 
 /** The name of the program is for the reader of this list alone. */

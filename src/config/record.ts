@@ -277,6 +277,8 @@ export interface ServerConfig {
   readonly isRequired?: true;
   /** Which of the server's tools there are, for everybody and everything; absent: all. */
   readonly tools?: ToolFilter;
+  /** Its resources are none, likewise. */
+  readonly hidesResources?: true;
   /**
    * What sets the limits of the start and of a call, for messages: fields of the entry, or variables where it stands in no
    * file. Absent where the defaults hold and could be changed by a field.

@@ -35,6 +35,7 @@ export function readServer(
   reader.boolean("disabled");
   reader.boolean("enabled");
   const isRequired = reader.boolean("required");
+  const hidesResources = reader.boolean("exposeResources") === false;
   const autoAuth = reader.boolean("autoAuth");
   if (target === undefined || reader.failed) return undefined;
   const fields = fieldSources(entry.fields);
@@ -50,6 +51,7 @@ export function readServer(
     ...(isRequired && { isRequired }),
     ...(autoAuth && { autoAuth }),
     ...(tools && { tools }),
+    ...(hidesResources && { hidesResources }),
     ...(oauth !== undefined && { oauth }),
     fields,
     ...((start || call) && { limitFields }),

@@ -13,6 +13,7 @@ const NEEDED: ReadonlySet<string> = new Set(["name", "enum", "const", "required"
 const KEYWORDS: ReadonlySet<string> = new Set([
   ...["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"],
   ...["readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"],
+  ...["uri", "uriTemplate", "mimeType", "size", "arguments"],
   ...["$schema", "$id", "$ref", "$defs", "$anchor", "$comment", "definitions", "type", "enum", "const", "default"],
   ...["properties", "required", "additionalProperties", "patternProperties", "propertyNames", "items", "prefixItems"],
   ...["anyOf", "oneOf", "allOf", "not", "if", "then", "else", "format", "pattern", "minimum", "maximum", "examples"],
@@ -53,7 +54,7 @@ function isLong(value: string): boolean {
   return value.trim().length >= MIN_CHARS;
 }
 
-/** A tool's definition without secrets. The definition itself where there is nothing to remove. */
+/** The definition of a tool, a prompt or a resource without secrets. The definition itself where there is nothing to remove. */
 export function redactDefinition(definition: JsonObject, { texts, values, words }: DefinitionRedactors): JsonObject {
   const json = JSON.stringify(definition);
   if ([texts, values, words].every((redactor) => redactor.text(json) === json)) return definition;

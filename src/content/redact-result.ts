@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { isObject } from "../is-object.ts";
-import type { CallToolResult, ContentBlock, JsonObject } from "../protocol/types.ts";
+import type { CallToolResult, ContentBlock, JsonObject, PromptResult, ResourceContents } from "../protocol/types.ts";
 import { decodeBase64 } from "./bytes.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -28,6 +28,33 @@ export function redactResult(result: CallToolResult, redactor: Redactor): CallTo
       ...(Array.isArray(raw.content) && { content: raw.content.map(rawBlock) }),
     },
   };
+}
+
+/** One part of a resource without secrets, likewise. */
+export function redactContents(part: ResourceContents, redactor: Redactor): ResourceContents {
+  return redactMembers(part, redactor) as unknown as ResourceContents;
+}
+
+/** The messages of a prompt without secrets, likewise. */
+export function redactPrompt(prompt: PromptResult, redactor: Redactor): PromptResult {
+  const { description, messages, raw } = prompt;
+  const rawMessages = Array.isArray(raw.messages)
+    ? raw.messages.map((each: unknown) => rawMessage(each, redactor))
+    : [];
+  return {
+    ...(description !== undefined && { description: redactor.text(description) }),
+    messages: messages.map(({ role, content }) => ({
+      role: redactor.text(role),
+      content: content.map((block) => redactMembers(block, redactor) as ContentBlock),
+    })),
+    raw: { ...redactMembers(raw, redactor), messages: rawMessages },
+  };
+}
+
+function rawMessage(message: unknown, redactor: Redactor): unknown {
+  if (!isObject(message) || !isObject(message.content)) return redactor.json(message);
+  const { content, ...others } = message;
+  return { ...redactMembers(others, redactor), content: withResource(content as JsonObject, redactor) };
 }
 
 /** A block as the server sent it: what it says about a resource lies one level deeper. */

@@ -16,6 +16,7 @@ export function answering(...answers: readonly (string | undefined)[]) {
       shown.push({ text, hint });
       return next();
     },
+    tell: () => {},
   };
   return { asker, shown };
 }

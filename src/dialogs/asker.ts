@@ -7,6 +7,8 @@ export interface Asker {
   select(text: string, options: readonly string[], signal: AbortSignal): Promise<string | undefined>;
   /** A line of text as it was typed, maybe empty; undefined when it was dismissed. `hint` stands where it is typed. */
   input(text: string, hint: string, signal: AbortSignal): Promise<string | undefined>;
+  /** Shows a sentence, and asks nothing. */
+  tell(text: string): void;
 }
 
 /** One dialog after the other: each has several questions, and those of two must not mix. */

@@ -67,6 +67,7 @@ it("whatever a server says, a dialog holds nothing a terminal obeys or nobody se
             check(text, [hint]);
             return questions++ > 40 ? undefined : message;
           },
+          tell: () => {},
         };
         const never = new AbortController().signal;
         const model = {

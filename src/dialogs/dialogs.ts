@@ -19,6 +19,7 @@ export function createDialogs(asker: Asker, open: OpenAddress, model?: SampleMod
   return {
     permission: {
       ask: (request, signal) => inTurn(signal, () => askPermission(asker, request, signal)),
+      tell: (text) => asker.tell(text),
     },
     elicit: {
       modes: ["form", "url"],

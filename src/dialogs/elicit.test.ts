@@ -268,6 +268,7 @@ it("two dialogs do not mix, and one that is not wanted any more is not begun", a
       return "Accept";
     },
     input: async () => undefined,
+    tell: () => {},
   };
   const { elicit, permission } = createDialogs(asker, () => false);
   const stop = new AbortController();

@@ -25,4 +25,6 @@ export type PermissionAnswer = "once" | "thing" | "server" | "always" | "deny";
 /** How a host asks. One question at a time; the signal ends it, whatever is answered then. */
 export interface PermissionPort {
   ask(request: PermissionRequest, signal: AbortSignal): Promise<PermissionAnswer>;
+  /** That an answer does not hold for as long as it was given for: one clean sentence. */
+  tell?(text: string): void;
 }

@@ -3,6 +3,8 @@ import type { ClientHandlers } from "./handlers.ts";
 import type {
   CallToolResult,
   Completion,
+  CompletionArgument,
+  CompletionRef,
   JsonObject,
   Progress,
   Prompt,
@@ -62,12 +64,7 @@ export interface McpConnection {
   readResource(uri: string, options: ConnectionRequest): Promise<readonly ResourceContents[]>;
   listPrompts(options: ConnectionRequest): Promise<Listing<Prompt>>;
   getPrompt(name: string, args: Readonly<Record<string, string>>, options: ConnectionRequest): Promise<PromptResult>;
-  /** `ref` is a prompt (`{type: "ref/prompt", name}`) or a resource template (`{type: "ref/resource", uri}`). */
-  complete(
-    ref: JsonObject,
-    argument: { readonly name: string; readonly value: string },
-    options: ConnectionRequest,
-  ): Promise<Completion>;
+  complete(ref: CompletionRef, argument: CompletionArgument, options: ConnectionRequest): Promise<Completion>;
   /** Empty when the server offers none; their files are read by `readSkillFile` only. */
   listSkills(options: ConnectionRequest): Promise<Listing<Skill>>;
   /** One file of a skill, held against what the skill's entry says of it. */

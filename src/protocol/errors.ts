@@ -21,6 +21,8 @@ export const CODE = {
   invalidParams: -32602,
   methodNotFound: -32601,
   internal: -32603,
+  /** Until 2025-11-25. */
+  resourceNotFound: -32002,
   urlElicitationRequired: -32042,
   headerMismatch: -32020,
   missingClientCapability: -32021,

@@ -71,12 +71,21 @@ export class Operations {
       listResources: (options) => this.#list("resources/list", "resources", decodeResource, options),
       listResourceTemplates: (options) =>
         this.#list("resources/templates/list", "resourceTemplates", decodeResourceTemplate, options),
-      readResource: async (uri, options) => decodeContents(await read("resources/read", { uri }, options), uri),
+      readResource: async (uri, options) =>
+        decodeContents(await this.#repeatably(options, () => read("resources/read", { uri }, options)), uri),
       listPrompts: (options) => this.#list("prompts/list", "prompts", decodePrompt, options),
-      getPrompt: async (name, args, options) =>
-        decodePromptResult(await this.#exchange.request("prompts/get", { name, arguments: args }, options)),
-      complete: async (ref, argument, options) =>
-        decodeCompletion(await this.#exchange.request("completion/complete", { ref, argument }, options)),
+      getPrompt: async (name, args, options) => {
+        const get = () => this.#exchange.request("prompts/get", { name, arguments: args }, options);
+        return decodePromptResult(await this.#repeatably(options, get));
+      },
+      complete: async (ref, { others, ...argument }, options) => {
+        const params = {
+          ref,
+          argument,
+          ...(others && Object.keys(others).length > 0 && { context: { arguments: others } }),
+        };
+        return decodeCompletion(await this.#exchange.request("completion/complete", params, options));
+      },
       listSkills: async (options) => {
         const { extensions } = capabilities as { extensions?: JsonObject };
         if (!extensions?.[SKILLS_EXTENSION]) return { items: [], complete: true, notices: [] };
@@ -178,6 +187,12 @@ export class Operations {
     const page = (params: JsonObject) =>
       retrying(this.#channel, limits, () => this.#readTwice(method, params, options));
     return listAll(page, key, decode, this.#limit);
+  }
+
+  /** What only reads is sent again after a passing failure, as a listing is. */
+  #repeatably<T>({ timeoutMs, signal }: ConnectionRequest, request: () => Promise<T>): Promise<T> {
+    const until = performance.now() + timeoutMs;
+    return retrying(this.#channel, { remainingMs: () => until - performance.now(), signal }, request);
   }
 
   /** A server that has only just started may not have its lists together yet [E187]. */

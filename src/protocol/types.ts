@@ -133,6 +133,19 @@ export interface PromptResult {
   readonly raw: JsonObject;
 }
 
+/** What an argument belongs to whose value is to be completed: a prompt, or the template of a resource's address. */
+export type CompletionRef =
+  | { readonly type: "ref/prompt"; readonly name: string }
+  | { readonly type: "ref/resource"; readonly uri: string };
+
+export interface CompletionArgument {
+  readonly name: string;
+  /** What there is of it so far. */
+  readonly value: string;
+  /** The arguments that are given already (since 2025-06-18). */
+  readonly others?: Readonly<Record<string, string>>;
+}
+
 export interface Completion {
   readonly values: readonly string[];
   readonly hasMore: boolean;

@@ -153,6 +153,7 @@ function explainTransport(
 
 /** MCP has no code of its own for an unknown tool: servers answer "invalid params" and say it in words. */
 function categoryOfRpcError(error: RpcError): ErrorCategory {
+  if (error.code === CODE.resourceNotFound) return "validation";
   if (error.code !== CODE.invalidParams) return "other";
   return /\b(unknown tool|tool\b.*\bnot found|no such tool)\b/i.test(error.message) ? "unknown-tool" : "validation";
 }

@@ -5,7 +5,7 @@ import type { ServerPort } from "./port.ts";
 
 /** What one server's connection tells beside answers. */
 export interface ServerEvents {
-  toolsChanged(): Promise<void>;
+  listChanged(list: "tools" | "resources" | "prompts"): Promise<void>;
   notice(text: string): void;
 }
 
@@ -20,7 +20,7 @@ export function handlersFor({ name, policy }: ServerConfig, port: ServerPort, ev
         sample: (params, signal) => port.sample?.(name, params, signal) as Promise<JsonObject>,
       }),
     ...(port.log && { log: (entry) => port.log?.(name, entry) }),
-    listChanged: (list) => (list === "tools" ? events.toolsChanged() : undefined),
+    listChanged: (list) => events.listChanged(list),
     notice: (text) => events.notice(text),
   };
 }

@@ -34,6 +34,17 @@ const CLOSED = "the session is closed";
 /** The request was not sent: another link has taken the place of this one, and it may be asked instead. */
 export class Replaced extends McpServerError {}
 
+export interface LinkOptions {
+  /** The end of another link to this server, for which the first start waits. */
+  readonly predecessor?: Promise<unknown> | undefined;
+  /** What the server was in an earlier session. */
+  formerEra?(): Era | undefined;
+  /** A new connection stands. Must not throw. */
+  connected?(live: Live): void;
+  /** After each change of the state. */
+  moved?(): void;
+}
+
 /** How a request failed on a connection. */
 export interface LinkFailure {
   readonly thrown: unknown;
@@ -59,8 +70,7 @@ export class Link {
   #phase: Phase = { state: "idle" };
   /** What it was last time, which saves asking. */
   #era: Era | undefined;
-  readonly #formerEra: () => Era | undefined;
-  readonly #moved: () => void;
+  readonly #options: LinkOptions;
   readonly #lives: Lives;
   /** The last one there was: what its process has said outlives it. */
   #last: Live | undefined;
@@ -68,24 +78,17 @@ export class Link {
   /** Set when it takes no more requests. */
   #over: { readonly reason: string; readonly isReplaced: boolean } | undefined;
 
-  /**
-   * `predecessor`: the end of another link to this server, for which the first start waits. `formerEra`: what the server
-   * was in an earlier session. `moved` is called after each change of the state.
-   */
   constructor(
     config: ServerConfig,
     surroundings: AuthorizedSurroundings,
     handlers: ClientHandlers,
-    predecessor: Promise<unknown> = Promise.resolve(),
-    formerEra: () => Era | undefined = () => undefined,
-    moved: () => void = () => {},
+    options: LinkOptions = {},
   ) {
-    this.#formerEra = formerEra;
-    this.#moved = moved;
+    this.#options = options;
     this.#config = config;
     this.#surroundings = surroundings;
     this.#handlers = handlers;
-    this.#lives = new Lives(predecessor);
+    this.#lives = new Lives(options.predecessor ?? Promise.resolve());
     const { retry, idleTimeoutMs, healthCheckMs } = config.policy;
     this.#limit = new StartLimit(retry.reconnectsInARow);
     const minutes = idleTimeoutMs / MINUTE_MS;
@@ -250,6 +253,7 @@ export class Link {
     const started = this.#connect(abort.signal).then(
       (live) => {
         this.#move("shaken", { state: "ready", live });
+        this.#options.connected?.(live);
         return live;
       },
       (error: McpServerError) => {
@@ -270,7 +274,7 @@ export class Link {
     if (signal.aborted) throw cancelled(this.#config);
     const live = await openLive(this.#config, this.#surroundings, {
       handlers: this.#handlers,
-      knownEra: this.#era ?? this.#formerEra(),
+      knownEra: this.#era ?? this.#options.formerEra?.(),
       signal,
       onClosed: (ended, reason) => this.#stop(ended, reason.message),
     });
@@ -376,7 +380,7 @@ export class Link {
       this.#last = next.live;
       this.#watch.start();
     } else this.#watch.stop();
-    this.#moved();
+    this.#options.moved?.();
   }
 
   #failure(text: string): McpServerError {

@@ -1,8 +1,9 @@
 import type { ConfiguredSecret, ServerConfig, ServerTarget } from "../config/record.ts";
-import { valueSecrets, wordSecrets } from "../content/redact-definition.ts";
+import { createRedactor } from "../content/redact.ts";
+import { redactDefinition, valueSecrets, wordSecrets } from "../content/redact-definition.ts";
 import { connect } from "../protocol/connect.ts";
 import type { ConnectOptions } from "../protocol/connection.ts";
-import type { ClientHandlers } from "../protocol/handlers.ts";
+import type { ClientHandlers, Elicitation } from "../protocol/handlers.ts";
 import { inTime } from "../protocol/pause.ts";
 import type { Transport, TransportError } from "../transport/transport.ts";
 import { CLIENT_INFO } from "../version.ts";
@@ -54,8 +55,8 @@ export async function openLive(
       words: growingRedactor(wordSecrets(secrets), "values", tokens),
     },
   };
-  const { startTimeoutMs: timeoutMs } = config.policy;
   await commanded?.prepare(signal);
+  const { startTimeoutMs: timeoutMs } = config.policy;
   const handlers = withoutSecrets(options.handlers, redact);
   let transport: Transport | undefined;
   let live: Live | undefined;
@@ -111,10 +112,21 @@ function joinedSecrets(...sources: readonly (() => readonly ConfiguredSecret[])[
 
 /** What a server says beside its answers quotes what it was given as well. */
 function withoutSecrets(handlers: ClientHandlers, redact: Redactors): ClientHandlers {
-  const { notice, log } = handlers;
+  const { notice, log, elicit, sample } = handlers;
   return {
     ...handlers,
     ...(notice && { notice: (text) => notice(redact.errors.text(text)) }),
     ...(log && { log: (entry) => log(redact.results.json(entry)) }),
+    ...(elicit && { elicit: { ...elicit, ask: (request, signal) => elicit.ask(question(request, redact), signal) } }),
+    ...(sample && { sample: (params, signal) => sample(redact.results.json(params), signal) }),
   };
 }
+
+/** What a person reads of it; names of fields and an address go back to the server, or are its own to open. */
+function question(request: Elicitation, { results, definitions }: Redactors): Elicitation {
+  const message = results.text(request.message);
+  if (request.mode !== "form") return { ...request, message };
+  return { ...request, message, schema: redactDefinition(request.schema, { ...definitions, words: NOTHING_HIDDEN }) };
+}
+
+const NOTHING_HIDDEN = createRedactor([], "values");

@@ -22,6 +22,11 @@ export interface ServerPort {
   log?(server: string, entry: LogEntry): void;
   /** The tools of a server were listed again because it said that they have changed, or are others than were known before. */
   toolsChanged?(server: string): void;
+  /**
+   * What a server has beside tools, its resources and prompts, is other than was known before. A host that says this is told
+   * of prompts as soon as there is a connection; others ask for them.
+   */
+  offersChanged?(server: string): void;
   /** A server's state, or what is known of it, has changed. */
   changed?(server: string): void;
   /** Tools of a server are not as a person has accepted them: one clean sentence, which nobody hears twice. */

@@ -78,11 +78,13 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       settings: () => servers.config.permission,
       port: port.permission,
       keep: (permission) => keepPermission(person, permission),
-      notice: (server, text) => port.notice?.(server, text),
     });
   let permit = makePermit();
 
-  /** A request that uses something of a server, once that is allowed. Another server in its place is another question. */
+  /**
+   * A request that uses something of a server (a tool that is called, a resource that is read, a prompt that is fetched), once that is allowed. Another server in its place is another question. To list what there is, or to complete a word of it,
+   * is no use.
+   */
   const use = <T>(name: string, what: UseRequest, options: PermitOptions, request: (server: Server) => Promise<T>) =>
     ask(name, async (server) => {
       await permit(server, what, options);
@@ -119,21 +121,32 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     },
     config: (name) => find(name).config,
     spill,
-    knownTool: (name, tool) => find(name).knownTool(tool),
-    knownTools: (name) => find(name).known,
+    knownTool: (name, tool) => find(name).tools.knownOf(tool),
+    knownTools: (name) => find(name).tools.known,
     search: (query, options = {}) => {
       if (options.server !== undefined) find(options.server);
       return search(query, options);
     },
-    findTool: (name, tool, options = {}) => ask(name, (server) => server.findTool(tool, options)),
+    findTool: (name, tool, options = {}) => ask(name, (server) => server.tools.find(tool, options)),
     status: (name) => statusOf(find(name)),
     describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
-    listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
+    listTools: (name, options = {}) => ask(name, (server) => server.tools.list(options)),
     callTool: (name, tool, args, options = {}) =>
-      use(name, { kind: "tool", name: tool, args }, options, (server) => server.callTool(tool, args, options)),
-    pins: (name) => find(name).pinState,
-    acceptPins: (name, tools) => ask(name, (server) => server.acceptPins(tools)),
+      use(name, { kind: "tool", name: tool, args }, options, (server) => server.tools.call(tool, args, options)),
+    knownOffers: (name) => find(name).knownOffers,
+    listResources: (name, options = {}) => ask(name, ({ offers }) => offers.listResources(options)),
+    listResourceTemplates: (name, options = {}) => ask(name, ({ offers }) => offers.listResourceTemplates(options)),
+    listPrompts: (name, options = {}) => ask(name, ({ offers }) => offers.listPrompts(options)),
+    complete: (name, ref, argument, options = {}) => ask(name, ({ offers }) => offers.complete(ref, argument, options)),
+    readResource: (name, uri, options = {}) =>
+      use(name, { kind: "resource", name: uri }, options, ({ offers }) => offers.readResource(uri, options)),
+    getPrompt: (name, prompt, args, options = {}) =>
+      use(name, { kind: "prompt", name: prompt, args }, options, ({ offers }) =>
+        offers.getPrompt(prompt, args, options),
+      ),
+    pins: (name) => find(name).tools.pinState,
+    acceptPins: (name, tools) => ask(name, (server) => server.tools.accept(tools)),
     signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
@@ -167,12 +180,12 @@ function notAllowed(name: string, { file, state }: UntrustedFile): string {
 }
 
 function statusOf(server: Server): ServerStatus {
-  const { toolCount, protocolVersion, pid, trouble, notices } = server;
+  const { tools, protocolVersion, pid, trouble, notices } = server;
   return {
     name: server.config.name,
     state: server.state,
     notices,
-    ...(toolCount !== undefined && { toolCount }),
+    ...(tools.count !== undefined && { toolCount: tools.count }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(pid !== undefined && { pid }),
     ...(trouble !== undefined && { error: trouble }),

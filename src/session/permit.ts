@@ -33,10 +33,11 @@ export interface PermitPlace {
   readonly port: PermissionPort | undefined;
   /** Keeps an answer for good; throws an Error with a sentence. */
   keep(permission: KeptPermission): void;
-  notice(server: string, text: string): void;
 }
 
 const NAME_CHARS = 100;
+
+const ALLOWING: ReadonlySet<PermissionAnswer> = new Set<PermissionAnswer>(["once", "thing", "server", "always"]);
 
 /** A question that is open or waits for its turn, and those who wait for its answer. */
 interface Question {
@@ -46,7 +47,7 @@ interface Question {
 }
 
 /** The one point that says whether something may be used; it has the answers of one session. */
-export function createPermit({ settings, port, keep, notice }: PermitPlace): Permit {
+export function createPermit({ settings, port, keep }: PermitPlace): Permit {
   /** What was allowed for the session, by key. */
   const allowed = new Set<string>();
   const questions = new Map<string, Question>();
@@ -63,7 +64,8 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
     const use = { server, kind, name };
     // The answer to the question before may have been one for this, too.
     if (isAnswered(use, identity)) return "once";
-    const answer = await port.ask(request, signal);
+    // A host that leaves its question open must not keep the others waiting.
+    const answer = await Promise.race([port.ask(request, signal), aborted(signal)]);
     if (signal.aborted) return "deny";
     if (answer === "server") allowed.add(serverKey(use, identity));
     if (answer === "thing" || answer === "always") allowed.add(useKey(use, identity));
@@ -71,7 +73,7 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
       try {
         keep({ ...use, identity });
       } catch (error) {
-        notice(server, `What was allowed holds for this session alone. ${messageOf(error)}`);
+        port.tell?.(`What was allowed holds for this session alone. ${messageOf(error)}`);
       }
     }
     return answer;
@@ -106,7 +108,7 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
     // That they do nothing but read is what resources and prompts are by the protocol.
     const said = use.kind === "tool" ? "unknown" : { readOnlyHint: true };
     const verdict = decide(now, use, trustsHints ? said : "untrusted");
-    return verdict.effect === "look" ? decide(now, use, await server.annotationsOf(use.name, signal)) : verdict;
+    return verdict.effect === "look" ? decide(now, use, await server.tools.annotationsOf(use.name, signal)) : verdict;
   };
 
   return async (server, { kind, name, args }, { signal, callId }) => {
@@ -119,7 +121,7 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
     const identity = serverIdentity(config);
     if (isAnswered(use, identity)) return;
     if (port === undefined) throw unasked(config, use, verdict.why);
-    const annotations = kind === "tool" ? (server.knownTool(name)?.annotations ?? {}) : {};
+    const annotations = kind === "tool" ? (server.tools.knownOf(name)?.annotations ?? {}) : {};
     const request = {
       ...use,
       annotations,
@@ -130,11 +132,18 @@ export function createPermit({ settings, port, keep, notice }: PermitPlace): Per
     const answer = await answerTo(question(port, request, identity), config, signal).catch((thrown: unknown) => {
       throw thrown instanceof McpServerError ? thrown : unasked(config, use, verdict.why, thrown);
     });
-    if (answer === "deny") throw declined(config, use);
+    // What is none of the answers allows nothing either.
+    if (!ALLOWING.has(answer)) throw declined(config, use);
     // What the configuration says by now is the last word.
     const now = await judge(server, use, signal);
     if (now.effect === "deny") throw forbidden(config, use, now.why);
   };
+}
+
+function aborted(signal: AbortSignal): Promise<"deny"> {
+  return new Promise((resolve) => {
+    signal.addEventListener("abort", () => resolve("deny"), { once: true });
+  });
 }
 
 /** The question ends when nobody waits for it any more. */

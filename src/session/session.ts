@@ -9,12 +9,26 @@ import type {
 } from "../config/record.ts";
 import type { SpillStore } from "../content/spill.ts";
 import type { PermissionPort } from "../permission/port.ts";
-import type { CallToolResult, JsonObject, Progress, ToolDefinition } from "../protocol/types.ts";
-import type { KnownTools } from "../server/catalogue.ts";
+import type {
+  CallToolResult,
+  Completion,
+  CompletionArgument,
+  CompletionRef,
+  JsonObject,
+  Progress,
+  Prompt,
+  PromptResult,
+  Resource,
+  ResourceContents,
+  ResourceTemplate,
+  ToolDefinition,
+} from "../protocol/types.ts";
+import type { KnownOffers, KnownTools } from "../server/catalogue.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { CountedList, PinState, ServerFacts } from "../server/server.ts";
+import type { CountedList, ServerFacts } from "../server/server.ts";
 import type { SignInDoor } from "../server/sign-in.ts";
 import type { State } from "../server/states.ts";
+import type { PinState } from "../server/tools.ts";
 import type { ToolSearch } from "./search.ts";
 
 export type ServerState = State;
@@ -55,8 +69,8 @@ export interface SessionPort extends ServerPort {
 }
 
 /**
- * The servers of one agent session. Nothing is started before `listTools`, `callTool` or `reconnect` needs it; whatever
- * was started is ended by `close`. All methods that talk to a server reject with `McpServerError` and nothing else.
+ * The servers of one agent session. Nothing is started before something is asked of a server (`listTools`, `callTool`,
+ * `readResource`, `reconnect`, …); whatever was started is ended by `close`. All methods that talk to a server reject with `McpServerError` and nothing else.
  */
 export interface McpSession {
   /** The configured servers, sorted by name. Like the two below as of the last `update`. */
@@ -94,6 +108,30 @@ export interface McpSession {
   count(server: string, list: CountedList, options?: RequestOptions): Promise<number>;
   /** All pages, up to the server's limit (`maxListItems`, `maxListPages`). */
   listTools(server: string, options?: RequestOptions): Promise<readonly ToolDefinition[]>;
+  /**
+   * A server's resources, templates of addresses of resources, and prompts as they were last listed, if it ever was connected.
+   * Starts nothing. The same object until something else is known; without configured secrets.
+   */
+  knownOffers(server: string): KnownOffers | undefined;
+  /** All pages, as for tools, without configured secrets; none where the server says that it has no resources. */
+  listResources(server: string, options?: RequestOptions): Promise<readonly Resource[]>;
+  listResourceTemplates(server: string, options?: RequestOptions): Promise<readonly ResourceTemplate[]>;
+  /** By an address as it was listed, one made from a template, or one that stands in a result. */
+  readResource(server: string, uri: string, options?: CallOptions): Promise<readonly ResourceContents[]>;
+  listPrompts(server: string, options?: RequestOptions): Promise<readonly Prompt[]>;
+  getPrompt(
+    server: string,
+    prompt: string,
+    args: Readonly<Record<string, string>>,
+    options?: CallOptions,
+  ): Promise<PromptResult>;
+  /** Values an argument of a prompt or of a resource's template may have; none of a server that does not complete. */
+  complete(
+    server: string,
+    ref: CompletionRef,
+    argument: CompletionArgument,
+    options?: CallOptions,
+  ): Promise<Completion>;
   /** A result with `isError` is an answer, not a rejection. */
   callTool(server: string, tool: string, args: JsonObject | undefined, options?: CallOptions): Promise<CallToolResult>;
   /**

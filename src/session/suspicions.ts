@@ -71,10 +71,10 @@ const PATTERNS: readonly (readonly [what: string, pattern: RegExp])[] = [
       "i",
     ),
   ],
-  ["has direction marks or escape sequences in it", /[\u202a-\u202e\u2066-\u2069\u001b\u009b]/],
+  ["has direction marks or escape sequences in it", /[\u202a-\u202e\u2066-\u2069]|(?![\n\r\t])\p{Cc}/u],
   [
     "has characters in it that nobody sees",
-    /[\u{e0000}-\u{e007f}\u{e0100}-\u{e01ef}]{2,}|[\u200b-\u200d\u2060-\u2064\ufeff]{4,}/u,
+    /(?:[\u{e0000}-\u{e007f}]|[\u{e0100}-\u{e01ef}]){2,}|(?:\u200b|\u200c|\u200d|[\u2060-\u2064]|\ufeff){4,}/u,
   ],
 ];
 

@@ -8,6 +8,8 @@ import type { McpSession } from "../session/session.ts";
 import { ArgumentsError } from "./arguments.ts";
 import { callTool } from "./call.ts";
 import type { CallTarget } from "./call-arguments.ts";
+import { offersResources } from "./offers-resources.ts";
+import { READ_RESOURCE_TOOL } from "./resources-description.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** Of one sentence on what was repaired. */
@@ -17,7 +19,10 @@ export interface PresentedResult extends Presentation {
   /** As the server sent it, without configured secrets. */
   readonly raw: JsonObject;
   readonly isError: boolean;
-  /** Facts about its arguments for a host's display: what was changed before sending, and whether they were the reason. */
+  /**
+   * Facts for a host: what was changed in its arguments before sending, whether they were the reason, and whether it links to
+   * resources, so that the tool that reads them is wanted.
+   */
   readonly notes: JsonObject;
 }
 
@@ -40,11 +45,21 @@ export async function callAndPresent(
     ...(timeoutMs !== undefined && { timeoutMs }),
   });
   const limit = widenLimit(session.config(server).policy.resultLimit, session.knownTool(server, tool)?.raw._meta);
-  const presented = await presentResult(result, { tool, limit, spill: session.spill, showImages });
-  const repaired = repairs.length === 0 ? {} : { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) };
-  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: repaired };
+  const shown = await presentResult(result, { tool, limit, spill: session.spill, showImages });
+  const hasLinks = result.content.some(({ type }) => type === "resource_link") && offersResources(session, server);
+  const presented = hasLinks ? { ...shown, blocks: [...shown.blocks, howToRead(server)] } : shown;
+  const noted = {
+    ...(repairs.length > 0 && { repairs: repairs.map((line) => sanitizeLine(line, REPAIR_CHARS)) }),
+    ...(hasLinks && { hasLinks }),
+  };
+  if (advice === undefined) return { ...presented, raw: result.raw, isError: result.isError, notes: noted };
   const blocks = [...presented.blocks, { type: "text" as const, text: `\n${advice}` }];
-  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...repaired, category: "validation" } };
+  return { ...presented, raw: result.raw, blocks, isError: true, notes: { ...noted, category: "validation" } };
+}
+
+/** Links alone are addresses of nothing. */
+function howToRead(server: string): ModelBlock {
+  return { type: "text", text: `\n[${READ_RESOURCE_TOOL.name} with server "${server}" reads what a link names]` };
 }
 
 /**

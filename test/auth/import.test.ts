@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { ForeignProgram } from "../../src/auth/foreign.ts";
 import { FOREIGN_PROGRAMS } from "../../src/auth/foreign.ts";
-import type { Credentials as Stored } from "../../src/auth/store.ts";
 import { runCli } from "../ground/run-cli.ts";
 import { call, type Place, place } from "./open.ts";
 import { fileOf, refreshes, stored } from "./refreshing.ts";
@@ -120,7 +119,7 @@ test("what is stored here stays where it is newer, or may be, unless that is ask
   await here.signIn();
   const own = stored(here);
   const change = (expiresAt: number | undefined) =>
-    writeFileSync(fileOf(here), JSON.stringify({ ...own, tokens: { ...own.tokens, expiresAt } } as Stored));
+    writeFileSync(fileOf(here), JSON.stringify({ ...own, tokens: { ...own.tokens, expiresAt } }));
   for (const expiresAt of [granted.expiresAt + 60, undefined]) {
     change(expiresAt);
     expect(await adopt(here)).toEqual({ state: "kept", from: "mcporter" });

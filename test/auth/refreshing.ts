@@ -29,12 +29,13 @@ export async function expired(options: PlaceOptions = {}, how: "expired" | "revo
 export function startCaller(
   { home }: Pick<Place, "home">,
   env: Record<string, string> = {},
-  { calls = 8, server = "s" } = {},
+  { calls = 8, server = "s", ...owner }: { calls?: number; server?: string; uid?: number; gid?: number } = {},
 ) {
   const child = spawn(process.execPath, ["--import", KILL_AT, CALLER, String(calls), server], {
     env: home.env(env),
     cwd: home.cwd,
     stdio: ["pipe", "pipe", "inherit"],
+    ...owner,
   });
   const lines: string[] = [];
   const reader = createInterface({ input: child.stdout });

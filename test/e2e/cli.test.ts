@@ -132,7 +132,7 @@ describe.each(NODES.slice(0, 1))("pi-mcp on $name", ({ node }) => {
       [
         ["fly"],
         2,
-        /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, doctor, pins, add, .*\)\. See/,
+        /^pi-mcp: unknown command `fly` \(there are: list, search, describe, call, read, prompt, doctor, pins, add, .*\)\. See/,
       ],
       [["list", "--fly"], 2, /^pi-mcp: .*--fly.*\. See/],
     ];

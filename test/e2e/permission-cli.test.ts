@@ -31,6 +31,7 @@ test("what holds is shown, and what was allowed for good can be taken back", asy
   const shown = await runCli(node, home, "permission");
   expect([shown.code, shown.stdout.split("\n").length]).toEqual([0, 4]);
   expect(shown.stdout).toMatch(/^mode ask \(.*mcp\.json:\d+\)\ndeny {2}"a\.b" of .*\nalways {2}s: tool t\n$/);
+  expect((await runCli(node, home, "doctor")).stdout).toContain("Permission: mode ask (");
   const { stdout } = await runCli(node, home, "permission", "--json");
   expect(JSON.parse(stdout)).toMatchObject({ mode: "ask", rules: [{ effect: "deny" }], always: [{ name: "t" }] });
   expect((await runCli(node, home, "permission", "s")).code).toBe(2);

@@ -21,7 +21,7 @@ const wordsOfItsOwn = (stderr: string) =>
   stderr.split("\n").filter((line) => line.trim() !== "" && !line.includes("built-in extension"));
 
 describe.each(HOSTS)("$name", (host) => {
-  test("[S2-07] [S2-08] an editor's servers are connected without any file, in every shape editors have for them", async () => {
+  test("[S2-02] [S2-05] [S2-07] [S2-08] an editor's servers are connected without any file, in every shape editors have for them", async () => {
     await using model = await scriptedModel([direct("array", { a: "1" }), direct("web", { a: "2" }), { say: "ok" }]);
     await using home = await temporaryHome({ model });
     const stdio = await fakeStdio(home);
@@ -51,6 +51,16 @@ describe.each(HOSTS)("$name", (host) => {
     expect(toolRuns(run.events).map(({ isError }) => isError)).toEqual([false, false]);
     expect(stdio.launches()[0]?.env).toMatchObject({ K: "v" });
     expect(web.received()[0]?.headers).toMatchObject({ "x-key": "k" });
+  });
+
+  test("[S2-03] without the extension nothing of what an editor hands over is started", async () => {
+    await using model = await scriptedModel([{ say: "hi" }]);
+    await using home = await temporaryHome({ model });
+    const { command, args, starts } = await fakeStdio(home);
+    const env = { PI_ACP_MCP_SERVERS: JSON.stringify([{ name: "s", command, args, env: [] }]) };
+    const run = await runPi(host, home, { mode: "print", prompt: "go", env });
+    expect([run.code, run.stdout.trim(), starts()]).toEqual([0, "hi", []]);
+    expect(toolNames(model.requests[0]).filter((name) => name.startsWith("mcp"))).toEqual([]);
   });
 
   test("--mcp-config adds servers for this run, and with --strict-mcp-config they are all there is", async () => {

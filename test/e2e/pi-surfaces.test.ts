@@ -68,6 +68,19 @@ describe.each(HOSTS)("$name", (host) => {
     expect(server.params("tools/call")).toEqual([]);
   });
 
+  test("[S3-71] an mcp.json with a URL brings mcp_load, mcp_call and mcp_auth along; the command /mcp-auth is always there", async () => {
+    await using model = await scriptedModel([{ say: "hi" }]);
+    await using home = await temporaryHome({ model });
+    home.write({ mcp: { mcpServers: { web: { url: "http://127.0.0.1:9/mcp" } } } });
+    await using pi = await rpcPi(host, home, { extension: EXTENSION });
+    await pi.prompt("hi");
+    expect(own(model.requests[0]).sort()).toEqual(["mcp_auth", "mcp_call", "mcp_load"]);
+    const commands = expect.arrayContaining([expect.objectContaining({ name: "mcp-auth" })]);
+    expect((await pi.send({ type: "get_commands" })).data).toMatchObject({ commands });
+    await pi.send({ type: "prompt", message: "/mcp-auth login nobody" });
+    expect(String(pi.ui.at(-1)?.message)).toMatch(/No MCP server of that name.* login <server>.* complete <server>/);
+  });
+
   test("with nothing configured nothing is registered, and /mcp answers all the same", async () => {
     await using model = await scriptedModel([{ say: "hi" }]);
     await using home = await temporaryHome({ model });

@@ -62,7 +62,7 @@ describe.each(HOSTS)("$name", (host) => {
     }
   });
 
-  test("[S3-71] a server of an mcp.json is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
+  test("a server of an mcp.json is reached by mcp_load and mcp_call, and needs no `mcp`", async () => {
     await using model = await scriptedModel([
       { call: { tool: "mcp_load", args: { server: "fake" } } },
       { call: { tool: "mcp_call", args: { selector: "fake.echo", args: { a: 1 } } } },

@@ -52,6 +52,8 @@ export interface Editor {
   readonly child: ChildProcess;
   /** What the agent said of itself. */
   readonly agent: JsonObject;
+  /** Every line between the two, in order. */
+  readonly lines: readonly { readonly from: "editor" | "agent"; readonly bytes: Buffer }[];
   readonly updates: readonly Update[];
   readonly asked: readonly { readonly method: string; readonly params: JsonObject }[];
   request<Answer = JsonObject>(method: string, params: object): Promise<Answer>;
@@ -122,18 +124,14 @@ export async function playEditor(
       if (update?.update !== undefined) updates.push(update);
     })
     .onNotification(methods.client.session.update, ({ params }) => void updates.push(params as unknown as Update));
-  const input = Readable.toWeb(child.stdout.pipe(new Transform({ transform: (c, _e, done) => done(null, c) })));
-  const stream = ndJsonStream(
-    Writable.toWeb(child.stdin),
-    input as ReadableStream<Uint8Array>,
-    {
-      maxMessageBytes: 64 * 1024 * 1024,
-    } as never,
-  );
-  const connection: ClientConnection = app.connect(stream);
+  const lines: { from: "editor" | "agent"; bytes: Buffer }[] = [];
+  const output = recorder("editor", lines);
+  output.pipe(child.stdin);
+  const input = Readable.toWeb(child.stdout.pipe(recorder("agent", lines))) as ReadableStream<Uint8Array>;
+  const connection: ClientConnection = app.connect(ndJsonStream(Writable.toWeb(output), input));
   const request = <Answer>(method: string, params: object) => connection.agent.request<Answer>(method, params);
   const close = async () => {
-    child.stdin.end();
+    output.end();
     await ended;
     connection.close();
   };
@@ -152,6 +150,7 @@ export async function playEditor(
   return {
     child,
     agent: info,
+    lines,
     updates,
     asked,
     request,
@@ -175,4 +174,19 @@ export async function playEditor(
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** Passes bytes on, and takes down the lines. */
+function recorder(from: "editor" | "agent", lines: { from: "editor" | "agent"; bytes: Buffer }[]): Transform {
+  let rest = Buffer.alloc(0);
+  return new Transform({
+    transform: (chunk: Buffer, _encoding, done) => {
+      rest = Buffer.concat([rest, chunk]);
+      for (let end = rest.indexOf(0x0a); end !== -1; end = rest.indexOf(0x0a)) {
+        lines.push({ from, bytes: rest.subarray(0, end) });
+        rest = rest.subarray(end + 1);
+      }
+      done(null, chunk);
+    },
+  });
 }

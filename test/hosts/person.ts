@@ -64,6 +64,7 @@ export async function withCommand(
     registerTool() {},
     registerCommand() {},
     getActiveTools: () => [],
+    getAllTools: () => [],
     setActiveTools() {},
     on() {},
   } as unknown as PiApi);

@@ -180,6 +180,25 @@ test("a host that fails to ask has not allowed anything", async () => {
   expect(await outcome(opened.session, "plain")).toBe("denied");
 });
 
+test.each([undefined, "yes", true, {}])("what is no answer (%s) allows nothing", async (answer) => {
+  await using home = await temporaryHome();
+  await using opened = await open(home, "ask", person(answer as PermissionAnswer));
+  expect(await outcome(opened.session, "plain")).toBe("denied");
+  expect(calls(opened.server)).toEqual([]);
+});
+
+test("a host that leaves a question open though nobody waits for it does not hold up the next one", async () => {
+  await using home = await temporaryHome();
+  const asked = person(new Promise<PermissionAnswer>(() => {}), "once");
+  await using opened = await open(home, "ask", asked);
+  const abort = new AbortController();
+  const first = opened.session.callTool("files", "plain", {}, { signal: abort.signal });
+  await firstAsked(asked);
+  abort.abort();
+  await expect(first).rejects.toMatchObject({ category: "cancelled" });
+  expect(await outcome(opened.session, "half")).toBe("ran");
+});
+
 test("mode plan lets only through what says it reads, of servers whose word counts", async () => {
   await using home = await temporaryHome();
   {
@@ -251,7 +270,7 @@ describe("an answer", () => {
     await using session = createSession(
       config,
       { env: home.env(), cwd: home.cwd },
-      { permission: person("always"), notice: (_, text) => void notices.push(text) },
+      { permission: { ...person("always"), tell: (text) => void notices.push(text) } },
     );
     expect([await outcome(session, "plain"), await outcome(session, "plain")]).toEqual(["ran", "ran"]);
     expect(notices).toEqual([
@@ -410,4 +429,55 @@ test("hints of a project's server do not count, whatever its file says", async (
   expect(config.problems).toMatchObject([{ message: expect.stringContaining("your own files alone") }]);
   await using session = createSession(config, place);
   expect(await outcome(session, "reads")).toBe("denied");
+});
+
+describe("resources and prompts", () => {
+  const OFFERS: ServerScript = {
+    capabilities: { tools: {}, resources: {}, prompts: {} },
+    on: {
+      "resources/read": { result: { contents: [{ uri: "note://1", text: "one" }] } },
+      "prompts/get": { result: { messages: [] } },
+    },
+  };
+
+  async function use(permission: unknown, origin: "mcp" | "settings", asked?: Asked) {
+    await using home = await temporaryHome();
+    const server = await fakeStdio(home, OFFERS);
+    const { name, ...entry } = server.entry("files");
+    home.write({
+      settings: origin === "settings" ? { mcpServers: [{ name, ...entry }] } : {},
+      files: { "agent/mcp.json": { permission, mcpServers: origin === "mcp" ? { [name]: entry } : {} } },
+    });
+    const config = loadConfig({ env: home.env(), home: home.home });
+    const place = { env: home.env(), cwd: home.cwd };
+    await using session = createSession(config, place, asked ? { permission: asked } : {});
+    const results = await Promise.allSettled([
+      session.readResource("files", "note://1"),
+      session.getPrompt("files", "greet", { who: "me" }),
+    ]);
+    const sent = server.methods().filter((method) => ["resources/read", "prompts/get"].includes(method));
+    const outcomes = results.map((each) => (each.status === "fulfilled" ? "ran" : each.reason.category));
+    expect(sent.length).toBe(outcomes.filter((each) => each === "ran").length);
+    return outcomes;
+  }
+
+  test("are read by nature: mode plan lets them through where the server is trusted, and mode ask does not ask", async () => {
+    expect(await use("plan", "mcp")).toEqual(["ran", "ran"]);
+    expect(await use("ask", "mcp")).toEqual(["ran", "ran"]);
+    expect(await use("plan", "settings")).toEqual(["denied", "denied"]);
+    expect(await use("ask", "settings")).toEqual(["denied", "denied"]);
+  });
+
+  test("are asked about, allowed and denied like tools, together or by name", async () => {
+    const asked = person("once", "deny");
+    expect(await use("ask", "settings", asked)).toEqual(["ran", "denied"]);
+    expect(asked.asked.map(({ kind, name, args }) => [kind, name, args])).toEqual([
+      ["resource", "note://1", undefined],
+      ["prompt", "greet", { who: "me" }],
+    ]);
+    expect(await use({ deny: ["files"] }, "mcp")).toEqual(["denied", "denied"]);
+    expect(await use({ deny: ["files.resource:note://*"] }, "mcp")).toEqual(["denied", "ran"]);
+    expect(await use({ deny: ["*.prompt:*"] }, "mcp")).toEqual(["ran", "denied"]);
+    expect(await use({ deny: ["files.note://1", "files.greet"] }, "mcp")).toEqual(["ran", "ran"]);
+  });
 });

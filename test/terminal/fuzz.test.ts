@@ -321,6 +321,13 @@ async function withEnv(env: Record<string, string>, run: () => Promise<void>): P
 /** A pi that keeps the tools it is given. */
 function notedPi(): { offered: PiTool[]; pi: PiApi } {
   const offered: PiTool[] = [];
-  const pi = { registerTool: (each: PiTool) => offered.push(each), getActiveTools: () => [], setActiveTools() {} };
+  const pi = {
+    registerTool: (each: PiTool) => offered.push(each),
+    getActiveTools: () => [],
+    getAllTools: () => offered,
+    setActiveTools() {},
+    registerCommand() {},
+    on() {},
+  };
   return { offered, pi: pi as unknown as PiApi };
 }

@@ -1,6 +1,6 @@
 import type { ExtensionContext as CurrentContext, ExtensionAPI as CurrentPi } from "@earendil-works/pi-coding-agent";
 import type { ExtensionAPI as OldestPi } from "pi-0.73";
-import type { PiMcpServersApi, PiModelContext, PiToolRendererApi } from "../../src/hosts/pi/api.ts";
+import type { PiCommandContext, PiMcpServersApi, PiModelContext, PiToolRendererApi } from "../../src/hosts/pi/api.ts";
 import piMcp from "../../src/hosts/pi/extension.ts";
 
 // Checked by the compiler, never run: what the extension asks of pi is there, in this shape, in both hosts.
@@ -16,3 +16,7 @@ true satisfies Drawing;
 
 type Asking = CurrentContext extends PiModelContext ? true : never;
 true satisfies Asking;
+
+type CommandContext<Pi extends CurrentPi | OldestPi> = Parameters<Parameters<Pi["registerCommand"]>[1]["handler"]>[1];
+type Commanding = CommandContext<CurrentPi> | CommandContext<OldestPi> extends PiCommandContext ? true : never;
+true satisfies Commanding;

@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { catalogueFolder } from "./folder.ts";
-import { decodeCatalogue, encodeCatalogue, type KeptCatalogue, MAX_FILE_BYTES } from "./record.ts";
+import { decodeCatalogue, decodeHead, encodeCatalogue, type KeptCatalogue, MAX_FILE_BYTES } from "./record.ts";
 
 const CATALOGUE: KeptCatalogue = {
   server: { name: "files", version: "1", title: "Files", instructions: "Ask first." },
@@ -26,6 +26,17 @@ const CATALOGUE: KeptCatalogue = {
   complete: true,
   era: { is: "legacy", askedAt: 5 },
   listedAt: 7,
+};
+
+const PROMPTS = { items: [{ name: "greet" }], complete: true };
+const FULL: KeptCatalogue = {
+  ...CATALOGUE,
+  offers: ["resources", "prompts"],
+  lists: {
+    prompts: PROMPTS,
+    resources: { items: [{ uri: "a:1" }], complete: false },
+    resourceTemplates: { items: [], complete: true },
+  },
 };
 
 const DAY_MS = 24 * 3_600_000;
@@ -48,6 +59,27 @@ describe("a folder of catalogues", () => {
     catalogueFolder(place).keep("a", CATALOGUE);
     expect(catalogueFolder(place).read("a")).toEqual(CATALOGUE);
     expect(catalogueFolder(place).read("b")).toBeUndefined();
+  });
+
+  it("gives the beginning of a file alone, which the start of an agent needs, and only of what is a file", () => {
+    const folder = catalogueFolder(place);
+    expect(folder.readHead("a")).toBeUndefined();
+    folder.keep("a", CATALOGUE);
+    expect(folder.readHead("a")).toEqual({});
+    folder.keep("a", FULL);
+    expect(folder.read("a")).toEqual(FULL);
+    expect(folder.readHead("a")).toEqual({ offers: ["resources", "prompts"], prompts: PROMPTS });
+    const long = { items: Array.from({ length: 1_000 }, (_, at) => ({ name: `é${at}` })), complete: true };
+    folder.keep("a", { ...FULL, lists: { prompts: long } });
+    expect(folder.readHead("a")?.prompts).toEqual(long);
+    for (const content of ["", "\n", '{"version":1,"tools":[\n', '{"version":9,"offers":[],"tools":[\n]}\n']) {
+      writeFileSync(onlyFile(), content);
+      expect(folder.readHead("a") ?? {}).toEqual({});
+    }
+    const file = onlyFile();
+    rmSync(file);
+    mkdirSync(file);
+    expect(folder.readHead("a")).toBeUndefined();
   });
 
   it("is its owner's alone, and holds nothing but whole files and the key", () => {
@@ -155,7 +187,7 @@ describe("a folder of catalogues", () => {
 
   it("takes whatever a damaged file holds for nothing, or for a catalogue that is one", () => {
     const folder = catalogueFolder(place);
-    folder.keep("a", CATALOGUE);
+    folder.keep("a", FULL);
     const file = onlyFile();
     const text = readFileSync(file);
     let seed = 1;
@@ -190,6 +222,22 @@ describe("the text of a catalogue", () => {
     const read = decodeCatalogue(text);
     expect(read?.tools.length).toBeGreaterThan(10);
     expect(read?.complete).toBe(false);
+  });
+
+  it("has less room for the other lists than for tools, and what is left out of one is said of that one", () => {
+    const items = Array.from({ length: 5_000 }, (_, at) => ({ uri: `x:${at}`, description: "é".repeat(1_000) }));
+    const lists = { prompts: { items, complete: true }, resources: { items, complete: true } };
+    const text = encodeCatalogue({ ...FULL, lists });
+    expect(Buffer.byteLength(text)).toBeLessThan(MAX_FILE_BYTES);
+    const read = decodeCatalogue(text);
+    expect(read).toMatchObject({ tools: CATALOGUE.tools, complete: true });
+    expect([read?.lists?.prompts?.complete, read?.lists?.resources?.complete]).toEqual([false, false]);
+    expect(read?.lists?.prompts?.items.length).toBeGreaterThan(50);
+    expect(read?.lists?.resources?.items.length).toBeGreaterThan(1_000);
+    expect(decodeHead(text)?.prompts).toEqual(read?.lists?.prompts);
+    const tools = Array.from({ length: 1_000 }, (_, at) => ({ name: `t${at}`, description: "x".repeat(4_000) }));
+    const crowded = decodeCatalogue(encodeCatalogue({ ...FULL, tools }));
+    expect(crowded?.lists?.prompts).toEqual(PROMPTS);
   });
 
   it("holds members of any name", () => {

@@ -7,18 +7,28 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { decodeCatalogue, encodeCatalogue, type KeptCatalogue, MAX_FILE_BYTES } from "./record.ts";
+import {
+  decodeCatalogue,
+  decodeHead,
+  encodeCatalogue,
+  type KeptCatalogue,
+  type KeptHead,
+  MAX_FILE_BYTES,
+} from "./record.ts";
 
 /** Where catalogues are kept, by what `catalogueIdentity` gives. Nothing here throws: what cannot be kept is listed again. */
 export interface CatalogueFolder {
   /** Undefined where there is none that can be used. Writes nothing but the date of the file. */
   read(identity: string): KeptCatalogue | undefined;
+  /** What stands at the beginning of the file: enough for the start of an agent, at a small part of the cost. */
+  readHead(identity: string): KeptHead | undefined;
   keep(identity: string, catalogue: KeptCatalogue): void;
 }
 
@@ -39,6 +49,9 @@ const LEFTOVER_AGE_MS = DAY_MS;
 
 /** Whether a file was used lately is known to a day. */
 const TOUCH_MS = DAY_MS;
+
+/** Of a file of which only the beginning is wanted. */
+const PIECE_BYTES = 16 * 1024;
 
 const KEY_FILE = "key";
 const KEY_BYTES = 32;
@@ -73,6 +86,16 @@ export function catalogueFolder(folder: string, limits: FolderLimits = LIMITS): 
         return undefined;
       }
     },
+    readHead(identity) {
+      try {
+        const file = fileOf(identity);
+        const head = file && decodeHead(firstLine(file));
+        if (file && head) touch(file);
+        return head || undefined;
+      } catch {
+        return undefined;
+      }
+    },
     keep(identity, catalogue) {
       try {
         const text = encodeCatalogue(catalogue);
@@ -100,6 +123,19 @@ export function catalogueFolder(folder: string, limits: FolderLimits = LIMITS): 
 function contentOf(file: string, maxBytes: number): Buffer | undefined {
   const stat = lstatSync(file, { throwIfNoEntry: false });
   return stat?.isFile() && stat.size <= maxBytes ? readFileSync(file) : undefined;
+}
+
+/** At least the first line of a plain file; most of them are in the first piece. */
+function firstLine(file: string): string {
+  if (!lstatSync(file, { throwIfNoEntry: false })?.isFile()) return "";
+  const piece = Buffer.alloc(PIECE_BYTES);
+  const handle = openSync(file, "r");
+  try {
+    const text = piece.toString("utf8", 0, readSync(handle, piece));
+    return text.includes("\n") ? text : (contentOf(file, MAX_FILE_BYTES)?.toString("utf8") ?? "");
+  } finally {
+    closeSync(handle);
+  }
 }
 
 function touch(file: string): void {

@@ -12,6 +12,8 @@ import { importServers } from "./import.ts";
 import { list } from "./list.ts";
 import { permission } from "./permission.ts";
 import { pins } from "./pins.ts";
+import { prompt } from "./prompt.ts";
+import { read } from "./read.ts";
 import { remove } from "./remove.ts";
 import { search } from "./search.ts";
 import { disable, enable } from "./switch.ts";
@@ -25,6 +27,8 @@ export const COMMANDS: readonly Command[] = [
     search,
     describe,
     call,
+    read,
+    prompt,
     doctor,
     pins,
     add,
@@ -56,8 +60,9 @@ ${usages()}
           nothing), --force (replace servers of those names), --as NAME (for one server)
   of add, import, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that),
           or --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
-  of list, search, describe, call, doctor, pins, config, get: --mcp-config FILE or JSON (any number of times), servers beside
-          the configured ones, which win over them; --strict-mcp-config, no servers but these
+  of read: --save FILE, to the letter; --json has all parts of a resource
+  of list, search, describe, call, read, prompt, doctor, pins, config, get: --mcp-config FILE or JSON (any number of
+          times), servers beside the configured ones, which win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and
 settings.toml in ~/.pi/agent (or $PI_CODING_AGENT_DIR), and, once they are allowed, from .mcp.json, .pi/mcp.json and

@@ -1,6 +1,7 @@
 import { formatProblem } from "../../config/problems.ts";
 import type { ConfigProblem } from "../../config/record.ts";
 import type { ErrorCategory } from "../../error.ts";
+import { permissionLine } from "../../permission/describe.ts";
 import type { Diagnosis } from "../../session/check.ts";
 import { createSession } from "../../session/create-session.ts";
 import { describeDiagnosis, type Verdict, verdictOf } from "../../session/describe-diagnosis.ts";
@@ -33,8 +34,11 @@ export const doctor: Command = {
         diagnoses.push(diagnosis);
         if (!terminal.json) terminal.write(`${describeDiagnosis(diagnosis)}\n`);
       }
-      if (terminal.json) terminal.write(`${JSON.stringify({ servers: diagnoses, problems })}\n`);
-      else terminal.write(summary(diagnoses));
+      // What works may still be asked about or denied.
+      const permission = permissionLine(session.permission);
+      const stated = permission !== undefined && { permission };
+      if (terminal.json) terminal.write(`${JSON.stringify({ servers: diagnoses, problems, ...stated })}\n`);
+      else terminal.write(`${permission === undefined ? "" : `${permission}\n`}${summary(diagnoses)}`);
       return exitCode(diagnoses, name === undefined ? problems : [], name !== undefined);
     } finally {
       await session.close();

@@ -35,6 +35,7 @@ export function terminalAsker(
         if (line === undefined || options[number - 1] !== undefined) return options[number - 1];
       }
     },
+    tell: (text) => void output.write(`${text}\n`),
     input(text, _hint, signal) {
       output.write(`\n${text}\n`);
       return readLine("> ", signal);

@@ -36,6 +36,8 @@ export interface PiRenderContext {
 
 export interface PiContext {
   readonly cwd: string;
+  /** 1.x alone says it. */
+  readonly mode?: "tui" | "rpc" | "json" | "print";
   /** False in print and JSON mode: dialogs and notices go nowhere. */
   readonly hasUI: boolean;
   readonly sessionManager?: {
@@ -57,7 +59,15 @@ export interface PiContext {
     ): Promise<T | undefined>;
     /** A line below the editor, for as long as it has a text. */
     setStatus?(key: string, text: string | undefined): void;
+    /** Without an effect where there is no editor. */
+    addAutocompleteProvider?(factory: (current: PiAutocomplete) => PiAutocomplete): void;
   };
+}
+
+/** What a command gets. */
+export interface PiCommandContext extends PiContext {
+  /** Whether the agent is not at work. */
+  isIdle(): boolean;
 }
 
 export interface PiTerminal {
@@ -137,11 +147,32 @@ export interface PiDrawnResult {
 export interface PiCompletion {
   value: string;
   label: string;
+  description?: string;
 }
 
-export interface PiCommand {
+/** What completes a text in the editor, the cursor at a line and a column of it. */
+export interface PiAutocomplete {
+  triggerCharacters?: string[];
+  getSuggestions(
+    lines: string[],
+    line: number,
+    column: number,
+    options: { signal: AbortSignal; force?: boolean },
+  ): Promise<{ items: PiCompletion[]; prefix: string } | null>;
+  /** The text with an item in the place of the prefix. */
+  applyCompletion(
+    lines: string[],
+    line: number,
+    column: number,
+    item: PiCompletion,
+    prefix: string,
+  ): { lines: string[]; cursorLine: number; cursorCol: number };
+  shouldTriggerFileCompletion?(lines: string[], line: number, column: number): boolean;
+}
+
+export interface PiCommand<Completions = PiCompletion[] | null> {
   description: string;
-  getArgumentCompletions(prefix: string): PiCompletion[] | null;
+  getArgumentCompletions(prefix: string): Completions;
   handler(args: string, ctx: PiContext): Promise<void>;
 }
 
@@ -158,9 +189,11 @@ export interface PiToolResultEvent {
 export interface PiApi {
   /** Before the session starts: a flag of the command line. */
   registerFlag(name: string, options: { type: "string" | "boolean"; description: string }): void;
-  registerCommand(name: string, command: PiCommand): void;
+  registerCommand(name: string, command: PiCommand | PiCommand<Promise<PiCompletion[] | null>>): void;
   /** A tool of a name that is known gets this definition; a new one is made active. */
   registerTool(tool: PiTool): void;
+  /** A message as if the person had sent it. While the agent is at work it must be said when it is delivered. */
+  sendUserMessage(content: PiContent[], options?: { deliverAs?: "steer" | "followUp" }): void;
   /** Names of the tools a model sees. */
   getActiveTools(): string[];
   /** All there are. `reachesTools`: it finds or calls tools that are not declared (0.99 and later). */
@@ -171,6 +204,7 @@ export interface PiApi {
   on(event: "session_shutdown", handler: (event: { reason: string }) => Promise<void>): unknown;
   on(event: "tool_call", handler: (event: PiToolCallEvent) => Promise<undefined>): unknown;
   on(event: "before_agent_start", handler: () => Promise<void>): unknown;
+  on(event: "agent_start" | "agent_end", handler: () => void): unknown;
   on(event: "tool_result", handler: (event: PiToolResultEvent) => { isError: true } | undefined): unknown;
 }
 

@@ -1,5 +1,5 @@
 import { maySignIn } from "../../config/may-sign-in.ts";
-import { formatProblem } from "../../config/problems.ts";
+import { formatProblem, visible } from "../../config/problems.ts";
 import { describeError } from "../../error.ts";
 import type { McpSession } from "../../session/session.ts";
 import type { PiCommand, PiCompletion, PiContext } from "./api.ts";
@@ -53,7 +53,7 @@ function completions(host: PiHost, prefix: string): PiCompletion[] | null {
         ? namesFor(host, VERBS[verb]).map((name) => `${verb} ${name}`)
         : [];
   const fitting = choices.filter((choice) => choice.startsWith(prefix.replace(/\s+/, " ")));
-  return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: value }));
+  return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: visible(value) }));
 }
 
 function namesFor({ config }: PiHost, which: (typeof VERBS)[Verb]): string[] {

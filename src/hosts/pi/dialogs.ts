@@ -13,6 +13,7 @@ export function askingPort(engine: () => Promise<Engine>, ctx: PiContext): Dialo
   const asker: Asker = {
     select: (text, options, signal) => ui.select(text, [...options], { signal }),
     input: (text, hint, signal) => ui.input(text, hint, { signal }),
+    tell: (text) => ui.notify(text, "warning"),
   };
   let made: Promise<Dialogs> | undefined;
   const dialogs = () => {
@@ -23,7 +24,10 @@ export function askingPort(engine: () => Promise<Engine>, ctx: PiContext): Dialo
     return made;
   };
   return {
-    permission: { ask: async (...request) => (await dialogs()).permission.ask(...request) },
+    permission: {
+      ask: async (...request) => (await dialogs()).permission.ask(...request),
+      tell: (text) => asker.tell(text),
+    },
     elicit: { modes: ["form", "url"], ask: async (...request) => (await dialogs()).elicit.ask(...request) },
     ...(hasModel(ctx) && {
       sample: async (...request) => {

@@ -59,6 +59,8 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
   const { identity } = called;
   let channel: Channel | undefined;
   let clientCapabilities: unknown;
+  /** Said before the line is open. */
+  let unsaid: [text: string, type: "info" | "warning"][] = [];
   let isClosed = false;
   let isThere = () => {};
   const arrived = new Promise<void>((resolve) => {
@@ -78,13 +80,20 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
       command: events.command,
       closed: () => {
         channel = undefined;
+        isClosed = true;
         isThere();
       },
     });
+    for (const words of unsaid) channel.say(...words);
+    unsaid = [];
     await channel.greeted;
   };
+  const failed = () => {
+    isClosed = true;
+    isThere();
+  };
   return {
-    greeted: open().catch(isThere),
+    greeted: open().catch(failed),
     arrived,
     get port() {
       return channel?.port;
@@ -93,8 +102,10 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
       return clientCapabilities;
     },
     tell(text, type) {
-      channel?.say(text, type);
-      return channel !== undefined;
+      if (isClosed) return false;
+      if (channel === undefined) unsaid.push([text, type]);
+      else channel.say(text, type);
+      return true;
     },
     close() {
       isClosed = true;

@@ -10,6 +10,8 @@ export { reportServer, reportServers } from "../../session/report.ts";
 export { directTools } from "../../tools/direct.ts";
 export { runMcpTool } from "../../tools/mcp.ts";
 export { askPerson, runMcpAuthTool } from "../../tools/mcp-auth.ts";
+export { fetchPrompt } from "../../tools/prompt.ts";
+export { runListResources, runListResourceTemplates, runReadResource } from "../../tools/resources.ts";
 export { runMcpCall, runMcpLoad } from "../../tools/split.ts";
 export { serverActions } from "./panel/actions.ts";
 export { addServers, importServers, welcome } from "./panel/add.ts";

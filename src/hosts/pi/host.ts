@@ -1,31 +1,32 @@
 import type { HandedServers } from "../../acp/channel.ts";
 import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
-import { waitingNotice } from "../../config/consent.ts";
-import { firstTurnWaitMs } from "../../config/environment-limits.ts";
 import { FileMemory } from "../../config/file-memory.ts";
 import type { ConfigFlags } from "../../config/flags.ts";
+import type { HostAbilities } from "../../config/gateways.ts";
 import { loadConfig } from "../../config/load.ts";
-import { formatProblem, visible } from "../../config/problems.ts";
-import type { ConfigProblem, LoadedConfig, UntrustedFile } from "../../config/record.ts";
+import { visible } from "../../config/problems.ts";
+import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
 import type { Dialogs } from "../../dialogs/dialogs.ts";
 import { describeError } from "../../error.ts";
-import { permissionChange } from "../../permission/describe.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
-import { hasModel, type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { MCP_TOOL } from "../../tools/mcp-description.ts";
+import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } from "./api.ts";
+import { builtinNotice } from "./builtin-notice.ts";
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
 import { callEditor, type Editor } from "./editor.ts";
 import { askingEditor } from "./editor-dialogs.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
-import { tell } from "./notice.ts";
+import { changeNotice, startNotices, tell } from "./notice.ts";
+import { PiOffers } from "./offers.ts";
 import { OwnTools } from "./own-tools.ts";
 import { PiTools } from "./pi-tools.ts";
 import { askToSignIn } from "./sign-in.ts";
-import { attention } from "./status-line.ts";
+import { StatusLine } from "./status.ts";
 import { declareSurfaceTools } from "./surface-tools.ts";
 
 /** The start belongs to the host: the watch of the configuration begins after it, and misses nothing by that. */
@@ -37,7 +38,7 @@ const LOOK_FOR_END_MS = 5_000;
 /** Why a session of the host ends: `quit` is the end of it all, after the others the next session begins at once. */
 const FOLLOWED: ReadonlySet<string> = new Set(["new", "resume", "fork", "reload"]);
 
-interface Running {
+interface Running extends HostAbilities {
   config: LoadedConfig;
   /** Of the files the configuration was read from. */
   readonly memory: FileMemory;
@@ -45,19 +46,10 @@ interface Running {
   readonly cwd: string;
   readonly ctx: PiContext;
   readonly hasUI: boolean;
-  /** Whether the host's own tools can find ours. */
-  readonly defersTools: boolean;
   /** There from the first use of a server on, or from a session before this one. */
   live?: LiveSession;
   readonly own: OwnTools;
-  /** Servers that were said to have other tools than were accepted; whether it is so still, the session knows. */
-  readonly changedTools: Set<string>;
-  /** The line below the editor. */
-  status?: string | undefined;
-  /** The session, once it is there. */
-  session?: McpSession;
-  /** Ends the watch of its servers' states. */
-  unwatch?: () => void;
+  readonly status: StatusLine;
   readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
   /** Whose servers are taken up, too, where one has started this process through the proxy. */
@@ -70,6 +62,7 @@ export class PiHost {
   readonly #pi: PiApi;
   readonly #flags: ConfigFlags | undefined;
   readonly #tools: PiTools;
+  readonly #offers: PiOffers;
   #running: Running | undefined;
   readonly #toolNames = new ToolNames();
 
@@ -77,6 +70,7 @@ export class PiHost {
     this.#pi = pi;
     this.#flags = flags;
     this.#tools = new PiTools(pi);
+    this.#offers = new PiOffers(pi, this.#tools, () => this.engine());
   }
 
   get serverNames(): string[] {
@@ -101,30 +95,19 @@ export class PiHost {
     const memory = new FileMemory();
     const config = this.#load({ cwd, memory });
     const defersTools = canDiscover(this.#pi);
+    const isMcpTaken = !this.#tools.has(MCP_TOOL.name) && hasTool(this.#pi, MCP_TOOL.name);
     const own = new OwnTools(this.#tools, this.#toolNames, {
       defersTools,
+      isMcpTaken,
       ready: () => this.#ready(running),
       config: (server) =>
         this.#running === running ? running.config.servers.find(({ name }) => name === server) : undefined,
       tell: (text, type) => this.#tell(running, text, type),
     });
-    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, own, timers: [], changedTools: new Set() };
+    const status = new StatusLine(ctx, () => running.config);
+    const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, isMcpTaken, own, status, timers: [] };
     this.#running = running;
     this.#takeOver(running);
-    const problems = [...config.problems];
-    firstTurnWaitMs(process.env, problems);
-    if (problems.length > 0) this.#tell(running, ["MCP configuration:", ...problems.map(formatProblem)].join("\n"));
-    const waiting = waitingNotice(config.untrusted, howToAllow(running));
-    if (waiting !== undefined) this.#tell(running, waiting);
-    const asking = hasModel(ctx) ? [] : config.servers.filter(({ policy }) => policy.offersSampling);
-    if (asking.length > 0 && hasUI) {
-      const names = asking.map(({ name }) => visible(name)).join(", ");
-      this.#tell(
-        running,
-        `"sampling" is not offered to MCP servers here, as this pi has no way to ask its model: ${names}.`,
-      );
-    }
-    this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
     running.editor = callEditor(ctx, {
       handed: (handed) => {
         if (this.#running !== running) return;
@@ -133,7 +116,12 @@ export class PiHost {
       },
       command: (text) => this.#answer(text),
     });
-    this.#showStatus(running);
+    for (const text of startNotices(config, running)) this.#tell(running, text);
+    const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
+    if (builtin !== undefined) this.#tell(running, builtin, "info");
+    this.#declare(running, { added: config.servers.map(({ name }) => name), replaced: [], removed: [] });
+    this.#offers.begin(ctx);
+    status.show();
     running.timers.push(
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
@@ -184,16 +172,10 @@ export class PiHost {
     // Before anything that waits for the session in order to use it.
     running.live?.ready.then(([, session]) => session.update(running.config)).catch(() => {});
     this.#declare(running, changes);
-    const problems = newProblems(former.problems, next.problems);
     const said = why === "say what changes" ? describeChanges(changes) : undefined;
-    const head = said ?? (problems.length > 0 ? "MCP configuration:" : undefined);
-    const waiting = waitingNotice(next.untrusted, howToAllow(running));
-    const isNew = waiting !== waitingNotice(former.untrusted, howToAllow(running));
-    const permission = permissionChange(former.permission, next.permission);
-    const lines = [head, permission, ...problems.map(formatProblem), isNew ? waiting : undefined];
-    const text = lines.filter((line) => line !== undefined).join("\n");
-    this.#showStatus(running);
-    if (text !== "") this.#tell(running, text, problems.length > 0 || isNew ? "warning" : "info");
+    const { text, type } = changeNotice(said, former, next, running.hasUI);
+    running.status.show();
+    if (text !== "") this.#tell(running, text, type);
   }
 
   /** Until it stands, and where it fails, the next prompt and `/mcp` look for themselves. */
@@ -240,6 +222,7 @@ export class PiHost {
     declareSurfaceTools(this.#tools, servers, running, () => this.engine());
     if (running.defersTools) activateDiscovery(this.#pi, servers);
     running.own.follow(changes, servers);
+    this.#offers.declare(running, changes);
   }
 
   /**
@@ -252,8 +235,7 @@ export class PiHost {
     this.#running = undefined;
     if (!running) return;
     for (const timer of running.timers) clearTimeout(timer);
-    running.unwatch?.();
-    this.#setStatus(running, undefined);
+    running.status.end();
     running.watch?.close();
     running.editor?.close();
     if (running.live === undefined) return;
@@ -276,6 +258,7 @@ export class PiHost {
     this.refresh();
     const running = this.#running;
     await running?.editor?.arrived;
+    if (running) this.#offers.offerTools(running);
     await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
   }
@@ -304,8 +287,10 @@ export class PiHost {
 
   /** 0.73 takes a tool's failure only from here. */
   markError(event: PiToolResultEvent): { isError: true } | undefined {
-    const details = event.details as { isError?: unknown } | null | undefined;
-    return this.#tools.has(event.toolName) && details?.isError === true ? { isError: true } : undefined;
+    const details = event.details as { isError?: unknown; hasLinks?: unknown } | null | undefined;
+    if (!this.#tools.has(event.toolName)) return undefined;
+    if (details?.hasLinks === true && this.#running) this.#offers.offerTools(this.#running);
+    return details?.isError === true ? { isError: true } : undefined;
   }
 
   /** The engine and the session, loaded and made on first use. */
@@ -323,39 +308,10 @@ export class PiHost {
   #join(running: Running, live: LiveSession): LiveSession {
     running.live = live;
     live.ready.then(
-      ([, session]) => {
-        if (this.#running !== running) return;
-        running.session = session;
-        running.unwatch = session.watch(() => this.#showStatus(running));
-        this.#showStatus(running);
-      },
+      ([, session]) => running.status.follow(session),
       () => {},
     );
     return live;
-  }
-
-  #showStatus(running: Running): void {
-    const { session } = running;
-    const known = new Set(session?.servers.map(({ name }) => name));
-    this.#setStatus(
-      running,
-      attention(
-        running.config,
-        (name) => (known.has(name) ? session?.status(name).state : undefined),
-        (name) => known.has(name) && running.changedTools.has(name) && hasPinChanges(session, name),
-      ),
-    );
-  }
-
-  /** Said only where it is another: hosts draw anew, or write a line, each time. */
-  #setStatus(running: Running, text: string | undefined): void {
-    if (running.status === text || !running.hasUI) return;
-    running.status = text;
-    try {
-      running.ctx.ui.setStatus?.("mcp", text);
-    } catch {
-      // The session was replaced.
-    }
   }
 
   /** What the person typed in their editor. */
@@ -374,9 +330,9 @@ export class PiHost {
   #port(running: Running): SessionPort {
     return {
       toolsChanged: (server) => void running.own.offer(server),
+      offersChanged: (server) => void this.#learn(running, server),
       pinsChanged: (server, text) => {
-        running.changedTools.add(server);
-        this.#showStatus(running);
+        running.status.noteChange(server);
         this.#tell(running, text);
       },
       ...(running.hasUI && this.#dialogs(running)),
@@ -387,6 +343,18 @@ export class PiHost {
         },
       }),
     };
+  }
+
+  /** The server may be gone meanwhile, and the host have moved on. */
+  async #learn(running: Running, server: string): Promise<void> {
+    try {
+      const [, session] = await this.#ready(running);
+      const config = running.config.servers.find(({ name }) => name === server);
+      const known = config && session.knownOffers(server);
+      if (this.#running === running && config && known) this.#offers.learn(config, known);
+    } catch {
+      // Then what was known is what pi goes on with.
+    }
   }
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */
@@ -401,22 +369,6 @@ export class PiHost {
   }
 }
 
-function hasPinChanges(session: McpSession | undefined, server: string): boolean {
-  try {
-    return (session?.pins(server).changes.length ?? 0) > 0;
-  } catch {
-    // A record that cannot be read is told of where the server is used.
-    return false;
-  }
-}
-
-/** Those that were not there before; one whose line has moved is no new one. */
-function newProblems(former: readonly ConfigProblem[], now: readonly ConfigProblem[]): ConfigProblem[] {
-  const keyOf = ({ file, message }: ConfigProblem) => JSON.stringify([file, message]);
-  const known = new Set(former.map(keyOf));
-  return now.filter((problem) => !known.has(keyOf(problem)));
-}
-
-function howToAllow({ hasUI }: Running): string {
-  return hasUI ? "`/mcp trust`" : "`pi-mcp trust`, run in this folder,";
+function hasTool(pi: PiApi, name: string): boolean {
+  return pi.getAllTools().some((tool) => tool.name === name);
 }

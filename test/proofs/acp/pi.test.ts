@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
+import { AcpProxy } from "../../../src/acp/proxy/proxy.ts";
 import {
   ADAPTERS,
   type Adapter,
@@ -43,6 +44,33 @@ function open(home: Home, adapter: Adapter, options: EditorOptions = {}) {
 const call = (name: string, args: object = {}): Turn => ({ call: { tool: name, args } });
 
 describe.each(ADAPTERS)("$name behind the proxy", (adapter) => {
+  test("a session that was recorded without the proxy is the same with it, but for what the agent is said to take", async () => {
+    await using all = await ground([{ call: { tool: "bash", args: { command: "echo hi" } } }, { say: "done" }]);
+    const editor = await openEditor(all.home, adapter);
+    const session = await editor.open([]);
+    await editor.prompt(session, "go");
+    await editor.close();
+    const out: { from: string; text: string }[] = [];
+    const proxy = new AcpProxy({
+      toAgent: (line) => out.push({ from: "editor", text: line.toString() }),
+      toEditor: (line) => out.push({ from: "agent", text: line.toString() }),
+      listed: () => {},
+      command: async () => "",
+    });
+    for (const { from, bytes } of editor.lines) {
+      if (from === "editor") proxy.fromEditor(bytes);
+      else proxy.fromAgent(bytes);
+    }
+    const sent = editor.lines.map(({ from, bytes }) => ({ from, text: bytes.toString() }));
+    expect(sent.length).toBeGreaterThan(10);
+    const { id } = JSON.parse(sent[0]?.text ?? "{}");
+    const answer = sent.findIndex(({ from, text }) => from === "agent" && JSON.parse(text).id === id);
+    const expected = JSON.parse(sent[answer]?.text ?? "{}");
+    Object.assign(expected.result.agentCapabilities.mcpCapabilities, { http: true, sse: true });
+    expect(JSON.parse(out[answer]?.text ?? "{}")).toEqual(expected);
+    expect(out.toSpliced(answer, 1)).toEqual(sent.toSpliced(answer, 1));
+  });
+
   test("[S2-01] [S2-02] [S2-05] the editor's servers reach the model, with no other setting and without a word", async () => {
     await using all = await ground([
       {

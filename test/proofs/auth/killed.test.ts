@@ -6,7 +6,7 @@ import { expired, folderOf, refreshes, startCaller } from "../../auth/refreshing
 import { until } from "../../ground/wait.ts";
 
 // Less than a lock is watched for whose holder may be alive: these are known to be dead.
-const AT_ONCE_MS = 28_000;
+const AT_ONCE_MS = 24_000;
 
 const STEPS: readonly (readonly [step: string, seenByServer: boolean])[] = [
   ["before the lock", false],

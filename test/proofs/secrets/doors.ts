@@ -141,6 +141,7 @@ async function byPi(home: Home, { server, tool }: Door, say: Say): Promise<void>
   const pi = {
     registerTool: (each: PiTool) => tools.push(each),
     getActiveTools: () => [],
+    getAllTools: () => tools,
     setActiveTools() {},
     registerCommand() {},
     on() {},
@@ -154,10 +155,18 @@ async function byPi(home: Home, { server, tool }: Door, say: Say): Promise<void>
   };
   host.begin(ctx);
   await host.awaitDirectTools();
-  const mcp = tools.find(({ name }) => name === "mcp");
   const onUpdate = (update: unknown) => say("progress in pi", update);
-  const args = { action: "call", server, tool, args: { path: "a" } };
-  say("mcp in pi", await mcp?.execute("1", args, AbortSignal.timeout(3_000), onUpdate));
+  const args = { path: "a" };
+  const calls: Readonly<Record<string, object>> = {
+    mcp: { action: "call", server, tool, args },
+    mcp_load: { server },
+    mcp_call: { server, tool, args },
+    [`mcp__${server}__${tool}`]: args,
+  };
+  for (const { name, execute } of [...tools]) {
+    if (calls[name] === undefined) continue;
+    say(`${name} in pi`, await execute("1", calls[name], AbortSignal.timeout(3_000), onUpdate));
+  }
   const { handler } = mcpCommand(host);
   for (const words of ["", `reconnect ${server}`, "reconnect nosuch"]) await handler(words, ctx);
   for (const words of [`status ${server}`, `complete ${server} x`]) await mcpAuthCommand(host).handler(words, ctx);

@@ -269,7 +269,7 @@ describe("a configuration that is wrong", () => {
       const secret = planted.plant("secret", "word");
       home.write({ mcp: text(secret), settings: text(planted.plant("another", "word")) });
       const said = await throughAllDoors(home, { server: "s", tool: "read" });
-      expectNothingOf(planted, said, /mcp\.json:1|mcp\.json:2|error|s/);
+      expectNothingOf(planted, said, /mcp\.json:\d+/);
     },
     TIME_MS,
   );
@@ -395,7 +395,7 @@ test.each(NODES)(
         const { stdout, stderr } = await runCli(node, home, ...words);
         said.push({ where: words.join(" "), text: `${stdout}\n${stderr}` });
       }
-      expectNothingOf(planted, said, /s/);
+      expectNothingOf(planted, said, /\[REDACTED\]|failed to initialize/);
     }
   },
   TIME_MS,

@@ -6,7 +6,8 @@ import { allowProjectFiles } from "../trust.ts";
 import { serverActions } from "./actions.ts";
 import { addServers, importServers, welcome } from "./add.ts";
 import type { ConfigHost } from "./host.ts";
-import { type Errand, McpPanel, type PanelView } from "./panel.ts";
+import type { Errand, PanelView } from "./options.ts";
+import { McpPanel } from "./panel.ts";
 import { signInWith } from "./sign-in.ts";
 
 /** Shows the panel until it is closed. False, at once, where the host has no place for one. */
@@ -23,7 +24,7 @@ export async function openPanel(host: ConfigHost, session: McpSession, ctx: PiCo
         keys,
         actions: serverActions(host, session),
         folders: { home: homedir(), cwd: host.cwd },
-        welcome: welcome(host.cwd, "keys"),
+        welcome: () => welcome(host.cwd, "keys"),
         rows: () => tui.terminal.rows,
         requestRender: () => tui.requestRender(),
         leave: done,

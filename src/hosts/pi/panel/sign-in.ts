@@ -1,4 +1,5 @@
 import { openBrowser } from "../../../auth/browser.ts";
+import { visible } from "../../../config/problems.ts";
 import { describeError } from "../../../error.ts";
 import type { McpSession } from "../../../session/session.ts";
 import { askPerson } from "../../../tools/mcp-auth.ts";
@@ -18,7 +19,7 @@ export async function signInWith(session: McpSession, server: string, ctx: PiCon
   const done = flow.done.finally(() => isOver.abort());
   done.catch(() => {});
   const pasted = await ctx.ui.input?.(
-    `Signing in to ${server}: open the address above in a browser. This closes by itself; where it does not, paste the address of the page the browser ended at.`,
+    `Signing in to ${visible(server)}: open the address above in a browser. This closes by itself; where it does not, paste the address of the page the browser ended at.`,
     "http://127.0.0.1/…",
     { signal: isOver.signal },
   );
