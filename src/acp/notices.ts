@@ -2,8 +2,8 @@ import { sanitizeLine } from "../content/sanitize.ts";
 import type { JsonObject } from "../protocol/types.ts";
 import type { AcpPort } from "./client.ts";
 
-/** Of a cause: a person sees it in a line or two. */
-const DESCRIPTION_CHARS = 600;
+/** An address to sign in at has to come whole. */
+const DESCRIPTION_CHARS = 4_000;
 const TITLE_CHARS = 300;
 
 export interface Notice {

@@ -35,7 +35,8 @@ export class ProxyDoor {
   readonly #server: Server;
   readonly #token = randomBytes(TOKEN_BYTES).toString("hex");
   readonly #callers = new Set<Caller>();
-  readonly #expecting = new Set<() => void>();
+  /** By session: stops waiting for a process of it. */
+  readonly #expecting = new Map<ProxySession, () => void>();
   #proxy: AcpProxy | undefined;
 
   constructor() {
@@ -80,7 +81,7 @@ export class ProxyDoor {
   }
 
   close(): void {
-    for (const stop of this.#expecting) stop();
+    for (const stop of this.#expecting.values()) stop();
     for (const { peer } of this.#callers) peer.close();
     this.#server.close();
   }
@@ -149,8 +150,9 @@ export class ProxyDoor {
 
   /** Says so once when nobody calls for a session that has servers. */
   #expect(session: ProxySession, names: readonly string[]): void {
+    this.#expecting.get(session)?.();
     const timer = setTimeout(() => {
-      this.#expecting.delete(stop);
+      this.#expecting.delete(session);
       if (session.hasCalled || this.#proxy?.sessions.get(session.id) !== session) return;
       this.#proxy?.say(session, {
         severity: "warning",
@@ -158,8 +160,7 @@ export class ProxyDoor {
         description: NO_EXTENSION,
       });
     }, CALL_MS).unref();
-    const stop = () => clearTimeout(timer);
-    this.#expecting.add(stop);
+    this.#expecting.set(session, () => clearTimeout(timer));
   }
 }
 

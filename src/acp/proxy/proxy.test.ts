@@ -171,6 +171,20 @@ test.each(["session/new", "session/load", "session/resume", "session/fork"])(
   },
 );
 
+test("a session that is loaded again has the new list at once, and one that could not be loaded has none", () => {
+  const wire = between();
+  initialize(wire);
+  const load = (id: number, sessionId: string, name: string) =>
+    wire.editor({ id, method: "session/load", params: { sessionId, mcpServers: [{ ...SERVER, name }] } });
+  load(1, "s", "one");
+  wire.agent({ id: 1, result: null });
+  load(2, "s", "two");
+  expect(wire.proxy.sessions.find({ sessionId: "s" })?.list).toMatchObject([{ name: "two" }]);
+  load(3, "gone", "three");
+  wire.agent({ id: 3, error: { code: -1, message: "no" } });
+  expect(wire.proxy.sessions.get("gone")).toBeUndefined();
+});
+
 test("two sessions that are made at once do not get each other's servers, whichever is answered first", () => {
   const wire = between();
   initialize(wire);

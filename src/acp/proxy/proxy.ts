@@ -101,11 +101,13 @@ export class AcpProxy {
   }
 
   /** The agent has answered, and the editor has its answer. */
-  #answered({ id, result }: WireMessage): void {
+  #answered({ id, result, error }: WireMessage): void {
     const setUp = this.#setUps.get(keyOf(id));
     this.#setUps.delete(keyOf(id));
-    if (setUp === undefined || !isObject(result)) return;
-    const sessionId = typeof result.sessionId === "string" ? result.sessionId : setUp.sessionId;
+    if (setUp === undefined || error !== undefined) return;
+    // Loading was answered with null once.
+    const named = isObject(result) ? result.sessionId : undefined;
+    const sessionId = typeof named === "string" ? named : setUp.sessionId;
     if (sessionId !== undefined) this.#begin(sessionId, setUp.list);
   }
 
