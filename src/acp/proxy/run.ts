@@ -77,9 +77,17 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
 
   const stop = () => void endTree(child, GRACE);
   signal?.addEventListener("abort", stop, { once: true });
-  const reading = pump(stdin, toAgent, (line) => proxy.fromEditor(line)).finally(stop);
-  reading.catch(() => {});
-  await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]);
+  // What the agent still has to say is read to its end, if that comes.
+  const leave = async () => {
+    toAgent.end();
+    await Promise.race([exited, pause(GRACE.exitMs)]);
+    stop();
+  };
+  pump(stdin, toAgent, (line) => proxy.fromEditor(line)).then(leave, leave);
+  await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]).catch((error) => {
+    // An agent that had to be ended did not close its output itself.
+    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  });
   const code = await Promise.race([exited, failed]);
   signal?.removeEventListener("abort", stop);
   stdin.destroy();
@@ -113,6 +121,10 @@ function writeLine(stream: Writable, line: Buffer | string): void {
   if (stream.destroyed || stream.writableEnded) return;
   stream.write(line);
   stream.write("\n");
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref());
 }
 
 function shortFolder(env: NodeJS.ProcessEnv): string {
