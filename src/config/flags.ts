@@ -36,6 +36,7 @@ export function flagFiles({ home, cwd = "", flags }: FlagPlace): string[] {
 /** One source of the command line. */
 export interface FlagLayer {
   readonly origin: Exclude<Origin, "acp">;
+  readonly document: JsonDocument;
   readonly entries: Layer;
   readonly surface: Surface | "auto" | undefined;
 }
@@ -44,8 +45,9 @@ export interface FlagLayer {
 export function readFlagLayers(place: FlagPlace, problems: ConfigProblem[], memory: FileMemory): FlagLayer[] {
   return readFlagDocuments(place, problems, memory).map((document) => {
     const origin = /^settings\.(?:json|toml)$/.test(basename(document.file)) ? "settings" : "mcpjson";
-    const entries = readEntries({ ...document, layer: "flag" }, problems, origin === "mcpjson");
-    return { origin, entries, surface: readUsualSurface(document, problems) };
+    const named: JsonDocument = { ...document, layer: "flag" };
+    const entries = readEntries(named, problems, origin === "mcpjson");
+    return { origin, document: named, entries, surface: readUsualSurface(document, problems) };
   });
 }
 

@@ -75,7 +75,13 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
     else problems.push(shadowed(server, winner));
   }
   const permission = readPermission(
-    { ...files.permission, env: place.env, kept: () => readKeptNoted(place, problems, memory) },
+    {
+      ...files.permission,
+      env: place.env,
+      // A file called settings.json is the agent's, and what it says under that key may be about something else.
+      flags: flags.flatMap(({ origin, document }) => (origin === "mcpjson" ? document : [])),
+      kept: () => readKeptNoted(place, problems, memory),
+    },
     problems,
   );
   const edited = configPaths(place).mcpJson.at(-1) ?? "";

@@ -192,6 +192,15 @@ test("without any file of servers the person's word about permission counts all 
   expect([permission?.mode, servers.length]).toEqual(["ask", 1]);
 });
 
+test("what is named on the command line wins over the person's files and the variable, and adds its rules", async () => {
+  await using home = await temporaryHome();
+  own(home, { mode: "ask", deny: ["a"] });
+  const flags = { sources: ['{"mcpServers":{},"permission":{"mode":"plan","deny":["b"]}}'] };
+  const { permission } = loadConfig({ ...place(home, { PI_MCP_PERMISSION_MODE: "yolo" }), flags });
+  expect(permission).toMatchObject({ mode: "plan", modeSource: { layer: "flag", file: "--mcp-config" } });
+  expect(permission?.rules.length).toBe(2);
+});
+
 const KEPT = { server: "a", identity: "1", kind: "tool", name: "t" } as const;
 
 test("what is allowed for good is kept for its owner alone, once, and noticed by others", async () => {

@@ -39,6 +39,8 @@ export interface PermissionSources {
   /** Files of the project, also such as nobody has allowed: they can only make it stricter. */
   readonly project: readonly JsonDocument[];
   readonly env: NodeJS.ProcessEnv;
+  /** What was named on the command line, which wins over all else that is the person's word. */
+  readonly flags: readonly JsonDocument[];
   /** Read when there is anything it could be about. */
   readonly kept: () => readonly KeptPermission[];
 }
@@ -48,13 +50,14 @@ export interface PermissionSources {
  * there has most likely been meant to forbid something, so then everything is asked about.
  */
 export function readPermission(
-  { own, broken, project, env, kept }: PermissionSources,
+  { own, broken, project, env, flags, kept }: PermissionSources,
   problems: ConfigProblem[],
 ): PermissionSettings | undefined {
   const parts = [
     ...own.flatMap((document) => readPart(document, "own", problems) ?? []),
     ...broken.map((file): Part => ({ rules: [], fault: { layer: "own", file, line: 1, column: 1 } })),
     ...readVariable(env, problems),
+    ...flags.flatMap((document) => readPart(document, "flag", problems) ?? []),
   ];
   const strangers = project.flatMap((document) => {
     const found: ConfigProblem[] = [];
@@ -120,7 +123,11 @@ function wordOf(written: unknown): PermissionMode | undefined {
   return PERMISSION_MODES.find((mode) => mode === written);
 }
 
-function readPart(document: JsonDocument, layer: "own" | "project", problems: ConfigProblem[]): Part | undefined {
+function readPart(
+  document: JsonDocument,
+  layer: "own" | "flag" | "project",
+  problems: ConfigProblem[],
+): Part | undefined {
   if (document.root.type !== "object") return undefined;
   const field = fieldsOf(document, document.root).get("permission");
   if (field === undefined) return undefined;

@@ -121,19 +121,19 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
     },
     config: (name) => find(name).config,
     spill,
-    knownTool: (name, tool) => find(name).knownTool(tool),
-    knownTools: (name) => find(name).known,
+    knownTool: (name, tool) => find(name).tools.knownOf(tool),
+    knownTools: (name) => find(name).tools.known,
     search: (query, options = {}) => {
       if (options.server !== undefined) find(options.server);
       return search(query, options);
     },
-    findTool: (name, tool, options = {}) => ask(name, (server) => server.findTool(tool, options)),
+    findTool: (name, tool, options = {}) => ask(name, (server) => server.tools.find(tool, options)),
     status: (name) => statusOf(find(name)),
     describe: (name, options = {}) => ask(name, (server) => server.describe(options)),
     count: (name, list, options = {}) => ask(name, (server) => server.count(list, options)),
-    listTools: (name, options = {}) => ask(name, (server) => server.listTools(options)),
+    listTools: (name, options = {}) => ask(name, (server) => server.tools.list(options)),
     callTool: (name, tool, args, options = {}) =>
-      use(name, { kind: "tool", name: tool, args }, options, (server) => server.callTool(tool, args, options)),
+      use(name, { kind: "tool", name: tool, args }, options, (server) => server.tools.call(tool, args, options)),
     knownOffers: (name) => find(name).knownOffers,
     listResources: (name, options = {}) => ask(name, ({ offers }) => offers.listResources(options)),
     listResourceTemplates: (name, options = {}) => ask(name, ({ offers }) => offers.listResourceTemplates(options)),
@@ -145,8 +145,8 @@ export function createSession(config: LoadedConfig, given: Surroundings, port: S
       use(name, { kind: "prompt", name: prompt, args }, options, ({ offers }) =>
         offers.getPrompt(prompt, args, options),
       ),
-    pins: (name) => find(name).pinState,
-    acceptPins: (name, tools) => ask(name, (server) => server.acceptPins(tools)),
+    pins: (name) => find(name).tools.pinState,
+    acceptPins: (name, tools) => ask(name, (server) => server.tools.accept(tools)),
     signIn: (name) => find(name).signIn,
     reconnect: async (name, options = {}) => {
       await ask(name, (server) => server.reconnect(options));
@@ -180,12 +180,12 @@ function notAllowed(name: string, { file, state }: UntrustedFile): string {
 }
 
 function statusOf(server: Server): ServerStatus {
-  const { toolCount, protocolVersion, pid, trouble, notices } = server;
+  const { tools, protocolVersion, pid, trouble, notices } = server;
   return {
     name: server.config.name,
     state: server.state,
     notices,
-    ...(toolCount !== undefined && { toolCount }),
+    ...(tools.count !== undefined && { toolCount: tools.count }),
     ...(protocolVersion !== undefined && { protocolVersion }),
     ...(pid !== undefined && { pid }),
     ...(trouble !== undefined && { error: trouble }),

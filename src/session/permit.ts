@@ -108,7 +108,7 @@ export function createPermit({ settings, port, keep }: PermitPlace): Permit {
     // That they do nothing but read is what resources and prompts are by the protocol.
     const said = use.kind === "tool" ? "unknown" : { readOnlyHint: true };
     const verdict = decide(now, use, trustsHints ? said : "untrusted");
-    return verdict.effect === "look" ? decide(now, use, await server.annotationsOf(use.name, signal)) : verdict;
+    return verdict.effect === "look" ? decide(now, use, await server.tools.annotationsOf(use.name, signal)) : verdict;
   };
 
   return async (server, { kind, name, args }, { signal, callId }) => {
@@ -121,7 +121,7 @@ export function createPermit({ settings, port, keep }: PermitPlace): Permit {
     const identity = serverIdentity(config);
     if (isAnswered(use, identity)) return;
     if (port === undefined) throw unasked(config, use, verdict.why);
-    const annotations = kind === "tool" ? (server.knownTool(name)?.annotations ?? {}) : {};
+    const annotations = kind === "tool" ? (server.tools.knownOf(name)?.annotations ?? {}) : {};
     const request = {
       ...use,
       annotations,

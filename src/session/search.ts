@@ -23,7 +23,8 @@ export function createSearch(servers: () => readonly Server[]): ToolSearch {
     const all = servers();
     const names = new Set(all.map(({ config }) => config.name));
     for (const name of indexed.keys()) if (!names.has(name)) forget(index, name);
-    for (const { config, known } of all) {
+    for (const { config, tools } of all) {
+      const { known } = tools;
       if (indexed.get(config.name) === known) continue;
       if (known === undefined) forget(index, config.name);
       else {
@@ -35,8 +36,8 @@ export function createSearch(servers: () => readonly Server[]): ToolSearch {
     const asked = all.filter(isAsked);
     return {
       found: index.search(query, options),
-      total: asked.reduce((sum, { known }) => sum + (known?.tools.length ?? 0), 0),
-      unlisted: asked.filter(({ known }) => known === undefined).map(({ config }) => config.name),
+      total: asked.reduce((sum, { tools }) => sum + (tools.known?.tools.length ?? 0), 0),
+      unlisted: asked.filter(({ tools }) => tools.known === undefined).map(({ config }) => config.name),
     };
   };
 

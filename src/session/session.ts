@@ -25,9 +25,10 @@ import type {
 } from "../protocol/types.ts";
 import type { KnownOffers, KnownTools } from "../server/catalogue.ts";
 import type { ServerPort } from "../server/port.ts";
-import type { CountedList, PinState, ServerFacts } from "../server/server.ts";
+import type { CountedList, ServerFacts } from "../server/server.ts";
 import type { SignInDoor } from "../server/sign-in.ts";
 import type { State } from "../server/states.ts";
+import type { PinState } from "../server/tools.ts";
 import type { ToolSearch } from "./search.ts";
 
 export type ServerState = State;

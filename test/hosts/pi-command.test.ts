@@ -208,3 +208,27 @@ test("a tool that is not as it was accepted is named below the editor until the 
     expect(statuses.at(-1)).toBeUndefined();
   });
 });
+
+test("in a terminal a project's file of any length can be allowed, but not before its end was on the screen", async () => {
+  await using home = await temporaryHome();
+  const servers = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`s${at}`, { command: `run-${at}` }]));
+  home.write({ files: { "project/.mcp.json": { mcpServers: servers } } });
+  const seen: string[] = [];
+  const atTerminal: Person["atTerminal"] = (view, screen) => {
+    seen.push(screen());
+    view.handleInput("y");
+    view.handleInput("\u001b[200~y\u001b[201~");
+    for (let page = 0; page < 40; page++) {
+      view.handleInput("\r");
+      seen.push(screen());
+    }
+    view.handleInput("y");
+  };
+  await withCommand(home, { atTerminal }, async (mcp, { host }) => {
+    expect(await mcp("trust")).toBe("Allowed: 60 servers. They can be used now.");
+    expect(seen[0]).toContain("↓ to the end first · esc not now");
+    expect(seen[1]).toContain("↓ to the end first");
+    expect(seen.at(-1)).toContain("y Allow · esc not now");
+    expect(host.serverNames).toHaveLength(60);
+  });
+});

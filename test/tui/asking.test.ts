@@ -29,8 +29,7 @@ describe.each(HOSTS)("$name", (host) => {
     const { name: _, ...entry } = server.entry("files", { surface: "gateway" });
     home.write({ files: { "agent/mcp.json": { permission: rules, mcpServers: { files: entry } } } });
     await using pi = await openTerminal(host, home, { size: { columns: 50, rows: 45 } });
-    pi.type("go");
-    pi.press("Enter");
+    await pi.submit("go");
     const name = `asking-${host.version}`;
     const question = await pi.until("Always allow tool write", `${name}-permission`);
     expect(question).toContain("Use tool `write` of MCP server `files`?");
@@ -41,11 +40,9 @@ describe.each(HOSTS)("$name", (host) => {
     await pi.until("It wants: Your name, sure", `${name}-form`);
     pi.press("Enter");
     await pi.until("Your name, for MCP server `files`");
-    pi.type("A");
-    pi.press("Enter");
+    await pi.submit("A");
     await pi.until("It must have at least 2 characters, not 1.", `${name}-form-again`);
-    pi.type("Ada");
-    pi.press("Enter");
+    await pi.submit("Ada");
     await pi.until("sure, for MCP server `files`");
     pi.press("Enter");
     await pi.until("Send this to MCP server `files`?", `${name}-form-review`);
@@ -70,15 +67,13 @@ describe.each(HOSTS)("$name", (host) => {
       files: { "agent/mcp.json": { permission: "ask" } },
     });
     await using pi = await openTerminal(host, home);
-    pi.type("go");
-    pi.press("Enter");
+    await pi.submit("go");
     await pi.until("Always allow tool write");
     pi.press("Escape");
     await pi.untilGone("Always allow tool write");
     await pi.until("first");
     expect(server.starts()).toEqual([]);
-    pi.type("again");
-    pi.press("Enter");
+    await pi.submit("again");
     await pi.until("Always allow tool write");
     pi.press("Down", "Down", "Enter");
     await pi.until("second");

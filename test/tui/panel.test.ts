@@ -68,6 +68,10 @@ describe.each(HOSTS)("$name", (host) => {
     await pi.until(/^> ✗ broken +failed[\s\S]*was not found/m, "panel-filter");
     pi.press("Escape");
     await pi.until(/^ {2}○ files/m);
+    pi.type("a");
+    await pi.until("y Allow", "panel-trust");
+    pi.press("Escape");
+    await pi.until("Nothing was allowed.");
     pi.type("?");
     await pi.until("Keys of this panel", "panel-help");
     pi.press("Escape");

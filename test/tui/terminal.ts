@@ -35,6 +35,8 @@ export interface Terminal {
   untilGone(what: string | RegExp): Promise<string>;
   /** Types a text as it is. */
   type(text: string): void;
+  /** Types a line, sees that it is there, and sends it: an Enter that comes with the text may be taken for a part of it. */
+  submit(line: string): Promise<void>;
   /** Presses keys by tmux' names: `Enter`, `Escape`, `Down`, `C-o`. */
   press(...keys: string[]): void;
   /** Pastes a text as a terminal does. */
@@ -108,6 +110,12 @@ export async function openTerminal(host: Host, home: Home, options: TerminalOpti
     },
     untilGone: (what) => wait(what, false),
     type: (text) => void tmux("send-keys", "-l", text),
+    async submit(line) {
+      tmux("send-keys", "-l", line);
+      const shown = line.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
+      await wait(new RegExp(`^.{0,3}${shown}$`, "m"), true);
+      tmux("send-keys", "Enter");
+    },
     press: (...keys) => void tmux("send-keys", ...keys),
     paste(text) {
       spawnSync("tmux", ["-S", socket, "load-buffer", "-"], { env, input: text });

@@ -4,16 +4,7 @@ import { allowProject } from "../../config/trust-decisions.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { PiContext } from "./api.ts";
 import type { ConfigHost } from "./panel/host.ts";
-
-/**
- * Characters of a consent that a dialog can be trusted to show whole. What is longer could have its dangerous part where
- * nobody looks, so it is left to a terminal that scrolls.
- */
-const MAX_DIALOG_CHARS = 4_000;
-
-/** The harmless answer stands first: that is what a stray Enter takes. */
-const LATER = "Not now";
-const ALLOW = "Allow";
+import { askAbout } from "./panel/page.ts";
 
 /**
  * Asks, file by file, whether what this project's files would run is allowed. A "Not now" is not kept:
@@ -30,12 +21,11 @@ export async function allowProjectFiles(host: ConfigHost, ctx: PiContext): Promi
   const notes: string[] = [];
   for (const file of untrusted) {
     const text = describeUntrustedFile(file);
-    if (text.length > MAX_DIALOG_CHARS) {
+    const answer = await askAbout(ctx, "Allow the MCP servers of this project?", text, "Allow");
+    if (answer === undefined) {
       notes.push("A file is too long to be shown in a dialog: run `pi-mcp trust` in this folder.");
-      continue;
     }
-    const answer = await ctx.ui.select(`Allow the MCP servers of this project?\n\n${text}`, [LATER, ALLOW]);
-    if (answer !== ALLOW) continue;
+    if (!answer) continue;
     allowProject(userEnvironment(), file);
     allowed.push(file);
   }

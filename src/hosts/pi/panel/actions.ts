@@ -10,7 +10,7 @@ import { describePinChange } from "../../../session/pin-diff.ts";
 import { reportServer } from "../../../session/report.ts";
 import type { McpSession } from "../../../session/session.ts";
 import type { ConfigHost } from "./host.ts";
-import type { PanelActions, ToolChanges } from "./panel.ts";
+import type { PanelActions, ToolChanges } from "./options.ts";
 
 const DESCRIPTION_CHARS = 200;
 

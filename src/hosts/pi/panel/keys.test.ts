@@ -23,7 +23,7 @@ describe("a key is read as terminals send it", () => {
     ["\u001b[106u", { text: "j" }],
     ["\u001b[106:74;2u", { text: "J" }],
     ["\u001b[103;2u", { text: "G" }],
-    ["\u001b[200~git\nhub\u001b[201~", { text: "git\nhub" }],
+    ["\u001b[200~git\nhub\u001b[201~", { text: "git\nhub", isPasted: true }],
   ])("%j", (data, key) => {
     expect(readKey(data)).toEqual(key);
   });

@@ -9,7 +9,7 @@ export type Key =
   | "enter"
   | "escape"
   | "backspace"
-  | { readonly text: string };
+  | { readonly text: string; readonly isPasted?: true };
 
 /** pi's own table of keys, which a person may have changed. */
 export interface KeyTable {
@@ -69,7 +69,7 @@ export function readKey(data: string, table?: KeyTable): Key | undefined {
   const known = SEQUENCES.find(([pattern]) => pattern.test(sequence));
   if (known !== undefined) return known[1];
   const pasted = PASTED.exec(sequence)?.[1];
-  return pasted === undefined ? protocolCharacter(sequence) : { text: pasted.replace(PASTE_END, "") };
+  return pasted === undefined ? protocolCharacter(sequence) : { text: pasted.replace(PASTE_END, ""), isPasted: true };
 }
 
 function protocolCharacter(sequence: string): Key | undefined {

@@ -6,7 +6,8 @@ import { allowProjectFiles } from "../trust.ts";
 import { serverActions } from "./actions.ts";
 import { addServers, importServers, welcome } from "./add.ts";
 import type { ConfigHost } from "./host.ts";
-import { type Errand, McpPanel, type PanelView } from "./panel.ts";
+import type { Errand, PanelView } from "./options.ts";
+import { McpPanel } from "./panel.ts";
 import { signInWith } from "./sign-in.ts";
 
 /** Shows the panel until it is closed. False, at once, where the host has no place for one. */

@@ -23,7 +23,7 @@ function page(options: PageOptions, theme: PiTheme, keys: KeyTable): PiComponent
   return {
     invalidate() {},
     render(width) {
-      const lines = paragraph(options.text, width - 2, "text", " ");
+      const lines = paragraph(options.text, width - 2, "text", " ", Number.POSITIVE_INFINITY);
       const room = Math.max(options.rows() - ROWS_OF_PI, LEAST_ROWS) - 3;
       scroll = Math.max(0, Math.min(scroll, lines.length - room));
       const shown = lines.slice(scroll, scroll + room);
@@ -45,7 +45,7 @@ function page(options: PageOptions, theme: PiTheme, keys: KeyTable): PiComponent
       else if (key === "down") scroll += 1;
       else if (key === "pageUp") scroll -= 10;
       else if (key === "pageDown" || key === "enter") scroll += 10;
-      else if (typeof key === "object" && options.yes !== undefined) {
+      else if (typeof key === "object" && !key.isPasted && options.yes !== undefined) {
         if (key.text === "y" && wasRead) options.done(true);
         if (key.text === "n") options.done(false);
       }
@@ -57,14 +57,16 @@ function page(options: PageOptions, theme: PiTheme, keys: KeyTable): PiComponent
 /** The harmless answer stands first: that is what a stray Enter takes. */
 const LATER = "Not now";
 
-/** Of a text in a dialog that does not scroll. */
+/**
+ * Of a text in a dialog that does not scroll. What is longer could have its dangerous part where nobody looks.
+ */
 const MAX_DIALOG_CHARS = 4_000;
 
 /**
- * Asks about a text that a person is to read in full: on a page that scrolls, or in a dialog where there is none. False
+ * Asks about a text that a person is to read in full: on a page that scrolls, or in a dialog where there is none. Undefined
  * where nobody can be asked, or nobody could read all of it.
  */
-export async function askAbout(ctx: PiContext, title: string, text: string, yes: string): Promise<boolean> {
+export async function askAbout(ctx: PiContext, title: string, text: string, yes: string): Promise<boolean | undefined> {
   let isShown = false;
   const answer = await ctx.ui.custom?.<boolean>((tui, theme, keys, done) => {
     isShown = true;
@@ -72,6 +74,6 @@ export async function askAbout(ctx: PiContext, title: string, text: string, yes:
     return page({ title, text, yes, rows: () => tui.terminal.rows, requestRender, done }, theme, keys);
   });
   if (isShown) return answer === true;
-  if (!ctx.hasUI || text.length > MAX_DIALOG_CHARS) return false;
+  if (!ctx.hasUI || text.length > MAX_DIALOG_CHARS) return undefined;
   return (await ctx.ui.select(`${title}\n\n${text}`, [LATER, yes])) === yes;
 }

@@ -4,7 +4,8 @@ import { expect, test } from "vitest";
 import type { ServerConfig } from "../../../config/record.ts";
 import type { McpSession, ServerStatus } from "../../../session/session.ts";
 import type { PiTheme } from "../api.ts";
-import { type Errand, McpPanel, type PanelActions, type PanelView } from "./panel.ts";
+import type { Errand, PanelActions, PanelView } from "./options.ts";
+import { McpPanel } from "./panel.ts";
 
 const plain: PiTheme = { fg: (_color, text) => text, bold: (text) => text };
 
@@ -264,6 +265,17 @@ test("tools that are not as they were accepted are marked, shown with the differ
   expect(screen()[1]).toContain("> ● files");
   press("p");
   expect(screen().join("\n")).toContain("The tools of files are as you accepted them.");
+  panel.dispose();
+});
+
+test("what is pasted is no command, and keys that come together are all taken", () => {
+  const { press, asked, left, screen, panel } = open(THREE);
+  press("\u001b[200~drino\u001b[201~");
+  expect([asked, left, screen()[1]]).toEqual([[], [], expect.stringContaining("> ● files")]);
+  press("jj");
+  expect(screen().some((line) => line.startsWith("> ◐ slow"))).toBe(true);
+  press("/gi");
+  expect(screen()[1]).toBe(" / gi▏");
   panel.dispose();
 });
 

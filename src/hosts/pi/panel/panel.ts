@@ -1,97 +1,20 @@
 import { textWidth } from "../../../content/width.ts";
 import { describeError } from "../../../error.ts";
-import type { McpSession } from "../../../session/session.ts";
-import type { PiColor, PiComponent, PiTheme } from "../api.ts";
+import type { PiColor, PiComponent } from "../api.ts";
 import { paintLine } from "../render-line.ts";
 import { detailLines } from "./detail.ts";
 import { type Line, paragraph, rule, titleLine, windowStart } from "./frame.ts";
-import { type Key, type KeyTable, readKey } from "./keys.ts";
-import { type Folders, listLines } from "./list.ts";
+import { type Key, readKey } from "./keys.ts";
+import { listLines } from "./list.ts";
+import type { PanelOptions } from "./options.ts";
 import { isUsed, type Row, rowsOf } from "./rows.ts";
-
-/** Of one server: the tools that are not as a person has accepted them. */
-export interface ToolChanges {
-  /** Each with its difference. */
-  readonly text: string;
-  readonly count: number;
-  /** Accepts them as they were shown. Rejects where they are others by now. */
-  accept(): Promise<string>;
-}
-
-/** What is done with a server; each resolves to what is to be said, and rejects with why it could not be done. */
-export interface PanelActions {
-  reconnect(server: string): Promise<string>;
-  switchTo(server: string, on: boolean): Promise<string>;
-  logout(server: string): Promise<string>;
-  check(server: string): Promise<string>;
-  /** Which tools are not as they were accepted. */
-  changes(server: string): ToolChanges;
-  /** Whether one is signed in; undefined for a server that nobody signs in to. */
-  signInState(server: string): Promise<string | undefined>;
-}
-
-/** What needs dialogs of pi's own: the panel is left for it, and opened again afterwards. */
-export type Errand =
-  | { readonly kind: "login"; readonly server: string }
-  | { readonly kind: "trust" | "add" | "import" };
-
-/** What is kept while the panel is left for an errand. */
-export interface PanelView {
-  selected?: string | undefined;
-  filter?: string;
-  message?: { readonly text: string; readonly color: PiColor };
-}
-
-export interface PanelOptions {
-  readonly session: McpSession;
-  readonly actions: PanelActions;
-  readonly view: PanelView;
-  readonly theme: PiTheme;
-  readonly keys: KeyTable;
-  /** Places are shown as seen from these. */
-  readonly folders: Folders;
-  /** What to say where nothing is configured. */
-  welcome(): string;
-  /** Lines of the terminal. */
-  rows(): number;
-  requestRender(): void;
-  leave(errand: Errand | undefined): void;
-}
+import { HELP, HINTS } from "./texts.ts";
 
 /** Of the terminal's lines, those pi keeps for itself. */
 const ROWS_OF_PI = 4;
 const LEAST_ROWS = 7;
 /** The words of a server come without being announced. */
 const LOOK_EVERY_MS = 1_000;
-
-/** What can be done, the most important first; what has no room is left out, but never the way out at the end. */
-const HINTS = {
-  list: ["enter details", "r reconnect", "d on/off", "i sign in", "/ filter", "? help", "c check", "esc close"],
-  detail: ["r reconnect", "d on/off", "i sign in", "t tools", "l log", "c check", "o sign out", "esc back"],
-  text: ["↑↓ scroll", "esc back"],
-  read: ["↓ to the end first", "esc not now"],
-  accept: ["y accept them as they are now", "esc not now"],
-  filter: ["type to filter", "enter keep", "esc clear"],
-  empty: ["m take over from another program", "n add by pasting", "esc close"],
-};
-
-const HELP = `Keys of this panel
-
-  ↑ ↓ j k         move, or scroll
-  PgUp PgDn g G   by pages, to the beginning, to the end
-  enter           all about the server
-  r               connect anew, and list its tools
-  d               switch it off, or on again, in the file where it stands
-  i  o            sign in, sign out
-  c               check it from the file to its lists, as \`pi-mcp doctor\` does
-  p               tools that are not as you accepted them, with the difference
-  t  l            its tools, and what it has written to stderr
-  a               allow the servers of this project's files
-  n  m            add a server by pasting what a README shows; take over those of another program
-  /               filter by name or state
-  esc q           back, and close
-
-A server starts with its first use. What is changed in a file is taken up at once.`;
 
 type Page =
   | { readonly kind: "detail"; readonly server: string }
@@ -116,7 +39,8 @@ export class McpPanel implements PiComponent {
   readonly #changes = new Map<string, number>();
   #welcomeText: string | undefined;
   #isFiltering = false;
-  #wasRead = false;
+  /** Texts whose end was on the screen. */
+  readonly #read = new WeakSet<Page>();
   #scroll = 0;
   /** The part of the page to go to: where it begins, its drawing tells. */
   #jump: "tools" | "log" | undefined;
@@ -151,9 +75,18 @@ export class McpPanel implements PiComponent {
   handleInput(data: string): void {
     const key = readKey(data, this.#isFiltering ? undefined : this.#options.keys);
     if (key === undefined) return;
-    if (this.#isFiltering) this.#filter(key);
-    else if (typeof key === "string") this.#move(key);
-    else for (const letter of key.text.slice(0, 1)) this.#letter(letter);
+    if (typeof key === "string") {
+      if (this.#isFiltering) this.#filter(key);
+      else this.#move(key);
+    } else if (key.isPasted) {
+      // A text from elsewhere is no command.
+      if (this.#isFiltering) this.#filter(key);
+    } else {
+      for (const letter of key.text) {
+        if (this.#isFiltering) this.#filter({ text: letter });
+        else this.#letter(letter);
+      }
+    }
     this.#options.requestRender();
   }
 
@@ -205,7 +138,7 @@ export class McpPanel implements PiComponent {
     const row = page.kind === "detail" ? this.#rows().find(({ name }) => name === page.server) : undefined;
     const message = this.#message(width, row);
     let lines: readonly Line[] = [];
-    if (page.kind === "text") lines = paragraph(page.text, width - 2, "text", " ");
+    if (page.kind === "text") lines = paragraph(page.text, width - 2, "text", " ", Number.POSITIVE_INFINITY);
     else if (row === undefined) lines = [[{ text: " It is not configured any more.", color: "muted" }]];
     else {
       const detail = detailLines(session, row, this.#signIns.get(row.name), width);
@@ -217,14 +150,14 @@ export class McpPanel implements PiComponent {
     this.#pageRows = room;
     this.#scroll = Math.max(0, Math.min(this.#scroll, lines.length - room));
     const shown = lines.slice(this.#scroll, this.#scroll + room);
-    this.#wasRead ||= this.#scroll + shown.length >= lines.length;
+    if (this.#scroll + shown.length >= lines.length) this.#read.add(page);
     const range = lines.length > room ? `${this.#scroll + 1}-${this.#scroll + shown.length} of ${lines.length}` : "";
     return [
       titleLine(page.kind === "text" ? page.title : page.server, range, width),
       ...shown,
       ...message,
       this.#hint(
-        page.kind === "text" && page.accept !== undefined ? (this.#wasRead ? "accept" : "read") : page.kind,
+        page.kind === "text" && page.accept !== undefined ? (this.#read.has(page) ? "accept" : "read") : page.kind,
         width,
       ),
       rule(width),
@@ -318,7 +251,6 @@ export class McpPanel implements PiComponent {
   }
 
   #push(page: Page): void {
-    this.#wasRead = false;
     this.#pages.push(page);
     this.#scroll = 0;
   }
@@ -339,9 +271,10 @@ export class McpPanel implements PiComponent {
   };
 
   /** A text is read, and answered if it asks something: no letter does anything else there. */
-  #letterOnText(letter: string, { accept }: Extract<Page, { kind: "text" }>): void {
+  #letterOnText(letter: string, page: Extract<Page, { kind: "text" }>): void {
+    const { accept } = page;
     if (accept !== undefined && letter === "n") this.#back();
-    else if (accept !== undefined && letter === "y" && this.#wasRead) {
+    else if (accept !== undefined && letter === "y" && this.#read.has(page)) {
       this.#pages.pop();
       void this.#do("accepting", accept);
     } else this.#moves[letter]?.();
