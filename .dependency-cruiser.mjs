@@ -3,7 +3,8 @@
  * down, never up and never to a room beside it.
  */
 const FLOORS = [
-  ["hosts/pi", "hosts/acp", "hosts/cli"],
+  ["hosts/pi", "hosts/cli"],
+  ["acp"],
   ["tools", "dialogs"],
   ["session", "broker"],
   ["server", "permission"],

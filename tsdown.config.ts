@@ -24,7 +24,7 @@ const common = {
  *
  * - `pi.js`, the pi extension. A host copies or links it and loads it at every start, so it holds nothing but what
  *   registering needs; the engine follows in lazy chunks `pi-*.js`, loaded by `import()`.
- * - `index.js` (the library, with types) and `cli.js` (the command line), whose dependencies stay outside.
+ * - `index.js` and `acp.js` (the library, with types) and `cli.js` (the command line), whose dependencies stay outside.
  */
 export default defineConfig([
   {
@@ -40,8 +40,8 @@ export default defineConfig([
   {
     ...common,
     name: "library and command line",
-    entry: { index: "src/index.ts", cli: "src/hosts/cli/main.ts" },
-    dts: { entry: "src/index.ts" },
+    entry: { index: "src/index.ts", acp: "src/acp/index.ts", cli: "src/hosts/cli/main.ts" },
+    dts: { entry: ["src/index.ts", "src/acp/index.ts"] },
     deps: { onlyBundle: [] },
     outputOptions: {
       chunkFileNames: "shared-[name].js",

@@ -21,6 +21,8 @@ export interface AcpOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Where the list was found. */
   readonly source?: Pick<FieldSource, "file" | "layer">;
+  /** Names that are taken already. */
+  readonly taken?: readonly string[];
   /** What the person has set for all servers. */
   readonly surface?: Surface;
 }
@@ -31,11 +33,11 @@ export interface AcpOptions {
  */
 export function readAcpServers(
   list: unknown,
-  { env = {}, source: { file, layer } = EDITOR, surface }: AcpOptions = {},
+  { env = {}, source: { file, layer } = EDITOR, taken = [], surface }: AcpOptions = {},
 ): LoadedConfig {
   const problems: ConfigProblem[] = [];
   const servers: ServerConfig[] = [];
-  const names = new Set<string>();
+  const names = new Set(taken);
   if (!Array.isArray(list)) {
     return { servers, problems: [problem({ file, line: 1, column: 1 }, "This must be a list of servers.")] };
   }

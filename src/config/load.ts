@@ -1,3 +1,4 @@
+import { readAcpServers } from "./acp.ts";
 import { readAcpVariable } from "./acp-variable.ts";
 import { type Entry, isDisabled } from "./entries.ts";
 import { FileMemory } from "./file-memory.ts";
@@ -30,6 +31,8 @@ export interface ConfigPlace extends UserEnvironment {
   readonly cwd?: string;
   /** What the person named on the command line. */
   readonly flags?: ConfigFlags;
+  /** The servers an editor has handed to this session, as it wrote them; they take the place of those in the environment. */
+  readonly handed?: unknown;
   /** What other extensions of the agent register. */
   readonly registered?: readonly RegisteredServer[];
 }
@@ -55,7 +58,7 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
   const { entries, untrusted, surfaces } = files;
   const named = applyFlags(flags, entries);
   const surface = strongest([...surfaces, ...flags.map((flag) => flag.surface)]);
-  const handed = readAcpVariable(isAlone ? {} : place.env, surface);
+  const handed = isAlone ? NOTHING_HANDED : readHanded(place, surface);
   problems.push(...handed.problems);
 
   const servers = new Map<string, ServerConfig>();
@@ -99,6 +102,13 @@ export function loadConfig(place: ConfigPlace, memory: FileMemory = new FileMemo
     ...(untrusted.length > 0 && { untrusted }),
     ...(unused.length > 0 && { unused }),
   };
+}
+
+const NOTHING_HANDED: LoadedConfig = { servers: [], problems: [] };
+
+function readHanded({ handed, env }: ConfigPlace, surface: Surface | undefined): LoadedConfig {
+  if (handed === undefined) return readAcpVariable(env, surface);
+  return readAcpServers(handed, { env, ...(surface && { surface }) });
 }
 
 /** Entries of one origin, by name. */

@@ -1,4 +1,5 @@
 import { CLIENT_INFO } from "../../version.ts";
+import { acp } from "./acp.ts";
 import { add } from "./add.ts";
 import { auth } from "./auth.ts";
 import { call } from "./call.ts";
@@ -41,6 +42,7 @@ export const COMMANDS: readonly Command[] = [
     trust,
     permission,
     auth,
+    acp,
   ],
 ];
 

@@ -40,6 +40,11 @@ export interface PiContext {
   readonly mode?: "tui" | "rpc" | "json" | "print";
   /** False in print and JSON mode: dialogs and notices go nowhere. */
   readonly hasUI: boolean;
+  readonly sessionManager?: {
+    getSessionId(): string;
+    /** Where the session is kept, if it is. */
+    getSessionFile(): string | undefined;
+  };
   readonly ui: {
     notify(message: string, type?: "info" | "warning" | "error"): void;
     /** One of the options, of which the first is marked at the start; undefined when the dialog was dismissed. */

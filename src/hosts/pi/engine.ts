@@ -1,4 +1,8 @@
 /** All that is loaded with the first use of a server, behind one lazy import. */
+export { abilitiesOf } from "../../acp/client.ts";
+export { runMcpCommand } from "../../acp/command.ts";
+export { elicitThrough } from "../../acp/elicitation.ts";
+export { permissionThrough } from "../../acp/permission.ts";
 export { openBrowser } from "../../auth/browser.ts";
 export { createDialogs } from "../../dialogs/dialogs.ts";
 export { createSession } from "../../session/create-session.ts";

@@ -1,3 +1,4 @@
+import type { HandedServers } from "../../acp/channel.ts";
 import { ToolNames } from "../../catalog/names.ts";
 import { type ConfigChanges, changesBetween, describeChanges } from "../../config/changes.ts";
 import { FileMemory } from "../../config/file-memory.ts";
@@ -9,6 +10,7 @@ import type { LoadedConfig, UntrustedFile } from "../../config/record.ts";
 import type { RegisteredServer } from "../../config/registered.ts";
 import { userEnvironment } from "../../config/user.ts";
 import type { ConfigWatch } from "../../config/watch.ts";
+import type { Dialogs } from "../../dialogs/dialogs.ts";
 import { describeError } from "../../error.ts";
 import type { McpSession, SessionPort } from "../../session/session.ts";
 import { MCP_TOOL } from "../../tools/mcp-description.ts";
@@ -16,6 +18,8 @@ import { type PiApi, type PiContext, type PiToolResultEvent, tellsMcpServers } f
 import { builtinNotice } from "./builtin-notice.ts";
 import { askingPort } from "./dialogs.ts";
 import { activateDiscovery, canDiscover } from "./discovery.ts";
+import { callEditor, type Editor } from "./editor.ts";
+import { askingEditor } from "./editor-dialogs.ts";
 import { closeSession, type Engine, holdSession, type LiveSession, startSession, takeSession } from "./live-session.ts";
 import { changeNotice, startNotices, tell } from "./notice.ts";
 import { PiOffers } from "./offers.ts";
@@ -48,6 +52,9 @@ interface Running extends HostAbilities {
   readonly status: StatusLine;
   readonly timers: NodeJS.Timeout[];
   watch?: ConfigWatch;
+  /** Whose servers are taken up, too, where one has started this process through the proxy. */
+  editor?: Editor | undefined;
+  handed?: HandedServers;
 }
 
 /** One pi session's MCP side: from `session_start` to `session_shutdown`. */
@@ -86,7 +93,7 @@ export class PiHost {
     if (this.#running) return;
     const { cwd, hasUI } = ctx;
     const memory = new FileMemory();
-    const config = this.#load(cwd, memory);
+    const config = this.#load({ cwd, memory });
     const defersTools = canDiscover(this.#pi);
     const isMcpTaken = !this.#tools.has(MCP_TOOL.name) && hasTool(this.#pi, MCP_TOOL.name);
     const own = new OwnTools(this.#tools, this.#toolNames, {
@@ -101,6 +108,14 @@ export class PiHost {
     const running: Running = { config, memory, ctx, cwd, hasUI, defersTools, isMcpTaken, own, status, timers: [] };
     this.#running = running;
     this.#takeOver(running);
+    running.editor = callEditor(ctx, {
+      handed: (handed) => {
+        if (this.#running !== running) return;
+        running.handed = handed;
+        this.#takeUp(running, "as asked for");
+      },
+      command: (text) => this.#answer(text),
+    });
     for (const text of startNotices(config, running)) this.#tell(running, text);
     const builtin = builtinNotice(this.#pi, ctx, userEnvironment(), process.argv);
     if (builtin !== undefined) this.#tell(running, builtin, "info");
@@ -111,6 +126,11 @@ export class PiHost {
       setTimeout(() => void this.#watch(running), WATCH_AFTER_MS).unref(),
       setInterval(() => this.#endIfDropped(running), LOOK_FOR_END_MS).unref(),
     );
+  }
+
+  /** Settles when the editor's proxy, if there is one, knows which session this is. */
+  get greeted(): Promise<void> | undefined {
+    return this.#running?.editor?.greeted;
   }
 
   /** Servers that a session before this one has started go on, as far as their entries mean the same. */
@@ -146,7 +166,7 @@ export class PiHost {
    */
   #takeUp(running: Running, why: "say what changes" | "as asked for"): void {
     const former = running.config;
-    const next = this.#load(running.cwd, running.memory);
+    const next = this.#load(running);
     running.config = next;
     const changes = changesBetween(former.servers, next.servers);
     // Before anything that waits for the session in order to use it.
@@ -181,9 +201,10 @@ export class PiHost {
   }
 
   /** Everything that is configured for a session in this folder. */
-  #load(cwd: string, memory: FileMemory): LoadedConfig {
+  #load({ cwd, memory, handed }: Pick<Running, "cwd" | "memory" | "handed">): LoadedConfig {
     const place = { ...userEnvironment(), cwd, registered: this.#registered() };
-    return loadConfig({ ...place, ...(this.#flags && { flags: this.#flags }) }, memory);
+    const editor = handed && { handed: handed.servers ?? [] };
+    return loadConfig({ ...place, ...editor, ...(this.#flags && { flags: this.#flags }) }, memory);
   }
 
   /** Servers of other extensions; a host that is older, or has moved on meanwhile, has none. */
@@ -216,6 +237,7 @@ export class PiHost {
     for (const timer of running.timers) clearTimeout(timer);
     running.status.end();
     running.watch?.close();
+    running.editor?.close();
     if (running.live === undefined) return;
     const goesOn = reason === "reload" || reason === "fork";
     if (FOLLOWED.has(reason)) await holdSession(running.cwd, running.live, goesOn ? { keepResults: true } : {});
@@ -235,6 +257,7 @@ export class PiHost {
   async awaitDirectTools(): Promise<void> {
     this.refresh();
     const running = this.#running;
+    await running?.editor?.arrived;
     if (running) this.#offers.offerTools(running);
     await running?.own.awaitDeclared();
     if (running && !running.hasUI) await this.#assertRequired(running);
@@ -291,6 +314,18 @@ export class PiHost {
     return live;
   }
 
+  /** What the person typed in their editor. */
+  async #answer(text: string): Promise<string> {
+    const [engine, session] = await this.engine();
+    return engine.runMcpCommand(session, text);
+  }
+
+  /** How a person is asked. */
+  #dialogs(running: Running): Dialogs {
+    const engine = async () => (await this.#ready(running))[0];
+    return askingEditor(engine, () => running.editor, askingPort(engine, running.ctx));
+  }
+
   /** What this session offers to servers, and hears from them. */
   #port(running: Running): SessionPort {
     return {
@@ -300,7 +335,7 @@ export class PiHost {
         running.status.noteChange(server);
         this.#tell(running, text);
       },
-      ...(running.hasUI && askingPort(async () => (await this.#ready(running))[0], running.ctx)),
+      ...(running.hasUI && this.#dialogs(running)),
       ...(running.hasUI && {
         askToSignIn: async (server, flow) => {
           const [engine] = await this.#ready(running);
@@ -324,6 +359,8 @@ export class PiHost {
 
   /** A host that has moved on meanwhile throws at whoever speaks to it: then there is nobody to tell. */
   #tell(running: Running, text: string, type: "info" | "warning" = "warning"): void {
+    // An adapter may keep what pi shows to itself, or show it as the model's words.
+    if (running.editor?.tell(text, type)) return;
     try {
       tell(running, text, type);
     } catch {
