@@ -3,6 +3,9 @@ import { defineConfig, type UserConfig } from "tsdown";
 /** The oldest Node the product runs on: the older pi host runs on 20, undici 7 asks for 20.18.1. */
 const TARGET = "node20.18";
 
+/** The package is to be small, and whoever reads the code reads the source. Notices that are marked as legal stay. */
+const COMMENTS = { legal: true, annotation: false, jsdoc: false };
+
 const common = {
   format: "esm",
   platform: "node",
@@ -32,7 +35,7 @@ export default defineConfig([
     deps: { alwaysBundle: ["jsonc-parser"], onlyBundle: ["jsonc-parser"] },
     // What entry and engine share may then be exported by the entry itself, which so needs no chunk at its start.
     inputOptions: { ...common.inputOptions, preserveEntrySignatures: "allow-extension" },
-    outputOptions: { chunkFileNames: "pi-[name].js" },
+    outputOptions: { chunkFileNames: "pi-[name].js", comments: COMMENTS },
   },
   {
     ...common,
@@ -42,6 +45,7 @@ export default defineConfig([
     deps: { onlyBundle: [] },
     outputOptions: {
       chunkFileNames: "shared-[name].js",
+      comments: COMMENTS,
       banner: (chunk) => (chunk.fileName === "cli.js" ? "#!/usr/bin/env node" : ""),
     },
   },

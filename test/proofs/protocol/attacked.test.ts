@@ -2,11 +2,11 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import type { ClientHandlers } from "../../src/protocol/handlers.ts";
-import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { until } from "../ground/wait.ts";
-import { asks, connectHttp, connectStdio, modern, patient } from "./open.ts";
+import type { ClientHandlers } from "../../../src/protocol/handlers.ts";
+import { fakeHttp, fakeStdio, tool } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { until } from "../../ground/wait.ts";
+import { asks, connectHttp, connectStdio, modern, patient } from "../../protocol/open.ts";
 
 const legacy = { knownEra: "legacy" as const };
 /** Settles as the promise does, or to "still waiting". */

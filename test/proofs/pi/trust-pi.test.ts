@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fakeStdio } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import type { UiRequest } from "../ground/rpc-pi.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS, runPi } from "../ground/run-pi.ts";
-import type { Turn } from "../ground/scripted-model.ts";
-import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
-import { setTraps, trapFiles } from "../ground/trap.ts";
+import { fakeStdio } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import type { UiRequest } from "../../ground/rpc-pi.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS, runPi } from "../../ground/run-pi.ts";
+import type { Turn } from "../../ground/scripted-model.ts";
+import { scriptedModel, toolResults } from "../../ground/scripted-model.ts";
+import { setTraps, trapFiles } from "../../ground/trap.ts";
 
 const callMcp = (args: object): Turn => ({ call: { tool: "mcp", args } });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { fakeStdio, type ServerScript } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS, runPi } from "../ground/run-pi.ts";
-import { type ModelRequest, scriptedModel, toolResults } from "../ground/scripted-model.ts";
-import { until } from "../ground/wait.ts";
-import { sessionOf } from "../session/open.ts";
+import { fakeStdio, type ServerScript } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS, runPi } from "../../ground/run-pi.ts";
+import { type ModelRequest, scriptedModel, toolResults } from "../../ground/scripted-model.ts";
+import { until } from "../../ground/wait.ts";
+import { sessionOf } from "../../session/open.ts";
 
 const PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mNk+A8AAQUBAScY42YAAAAASUVORK5CYII=";
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS } from "../ground/run-pi.ts";
-import { scriptedModel } from "../ground/scripted-model.ts";
+import { fakeStdio, tool } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS } from "../../ground/run-pi.ts";
+import { scriptedModel } from "../../ground/scripted-model.ts";
 
 // Servers that need longer than a first turn waits: a file of its own, for it takes that long.
 // The wait is ours, and so are the ways to both hosts that other tests take: one of them is enough for this.

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { fakeStdio } from "../ground/fake-server.ts";
-import { type Home, temporaryHome } from "../ground/home.ts";
-import { runCli as cli, NODES } from "../ground/run-cli.ts";
+import { fakeStdio } from "../../ground/fake-server.ts";
+import { type Home, temporaryHome } from "../../ground/home.ts";
+import { runCli as cli, NODES } from "../../ground/run-cli.ts";
 
 const project = (home: Home, file: string) => join(home.cwd, file);
 const serversIn = (file: string) =>

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { fakeStdio } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, ending, HOSTS, runPi, startPi } from "../ground/run-pi.ts";
-import type { Turn } from "../ground/scripted-model.ts";
-import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
-import { until } from "../ground/wait.ts";
+import { fakeStdio } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, ending, HOSTS, runPi, startPi } from "../../ground/run-pi.ts";
+import type { Turn } from "../../ground/scripted-model.ts";
+import { scriptedModel, toolResults } from "../../ground/scripted-model.ts";
+import { until } from "../../ground/wait.ts";
 
 const callMcp = (args: object): Turn => ({ call: { tool: "mcp", args } });
 const call = callMcp({ action: "call", server: "fake", tool: "echo" });

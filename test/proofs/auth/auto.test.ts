@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { SignIn } from "../../src/auth/sign-in.ts";
-import { browse, call, type Place, place } from "./open.ts";
+import type { SignIn } from "../../../src/auth/sign-in.ts";
+import { browse, call, type Place, place } from "../../auth/open.ts";
 
 const auto = { entry: { autoAuth: true } };
 

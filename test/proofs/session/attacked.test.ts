@@ -1,16 +1,16 @@
 import { chmodSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test, vi } from "vitest";
-import { readAcpServers } from "../../src/config/acp.ts";
-import { loadConfig } from "../../src/config/load.ts";
-import { createSession } from "../../src/session/create-session.ts";
-import { LegacySseTransport } from "../../src/transport/legacy-sse.ts";
-import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { fakeSse } from "../ground/sse-server.ts";
-import { until } from "../ground/wait.ts";
-import { discoverResult } from "../protocol/open.ts";
-import { mcp, sessionOf, sessionWith } from "./open.ts";
+import { readAcpServers } from "../../../src/config/acp.ts";
+import { loadConfig } from "../../../src/config/load.ts";
+import { createSession } from "../../../src/session/create-session.ts";
+import { LegacySseTransport } from "../../../src/transport/legacy-sse.ts";
+import { fakeHttp, fakeStdio, tool } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { fakeSse } from "../../ground/sse-server.ts";
+import { until } from "../../ground/wait.ts";
+import { discoverResult } from "../../protocol/open.ts";
+import { mcp, sessionOf, sessionWith } from "../../session/open.ts";
 
 const call = { action: "call", server: "fake", tool: "echo" };
 const soon = <T>(promise: Promise<T>, ms = 4_000) =>

@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { fakeHttp, fakeStdio } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { toolRuns } from "../ground/pi-events.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS, runPi } from "../ground/run-pi.ts";
-import type { ModelRequest, Turn } from "../ground/scripted-model.ts";
-import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
+import { fakeHttp, fakeStdio } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { toolRuns } from "../../ground/pi-events.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS, runPi } from "../../ground/run-pi.ts";
+import type { ModelRequest, Turn } from "../../ground/scripted-model.ts";
+import { scriptedModel, toolResults } from "../../ground/scripted-model.ts";
 
 const callMcp = (args: object): Turn => ({ call: { tool: "mcp", args } });
 const callTool = (selector: string, args: object = {}): Turn => ({

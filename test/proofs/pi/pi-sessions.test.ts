@@ -1,12 +1,12 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { type FakeStdio, fakeStdio, tool } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { isAlive } from "../ground/processes.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS } from "../ground/run-pi.ts";
-import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
-import { until } from "../ground/wait.ts";
+import { type FakeStdio, fakeStdio, tool } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { isAlive } from "../../ground/processes.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS } from "../../ground/run-pi.ts";
+import { scriptedModel, toolResults } from "../../ground/scripted-model.ts";
+import { until } from "../../ground/wait.ts";
 
 const entryOf = ({ command, args }: FakeStdio, more: object = {}) => ({ command, args, ...more });
 const callAll = {

@@ -1,14 +1,14 @@
 import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
-import { reportServers } from "../../src/session/report.ts";
-import { fakeHttp, fakeStdio, tool } from "../ground/fake-server.ts";
-import type { Home } from "../ground/home.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { HOSTS } from "../ground/run-pi.ts";
-import { mcp, sessionOf, sessionWith } from "./open.ts";
+import { reportServers } from "../../../src/session/report.ts";
+import { fakeHttp, fakeStdio, tool } from "../../ground/fake-server.ts";
+import type { Home } from "../../ground/home.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { HOSTS } from "../../ground/run-pi.ts";
+import { mcp, sessionOf, sessionWith } from "../../session/open.ts";
 
-const CLI = fileURLToPath(new URL("../../dist/cli.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../../../dist/cli.js", import.meta.url));
 const call = { action: "call", server: "fake", tool: "echo" };
 
 function cli(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { type FakeStdio, fakeStdio } from "../ground/fake-server.ts";
-import { temporaryHome } from "../ground/home.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { EXTENSION, HOSTS, runPi } from "../ground/run-pi.ts";
-import { scriptedModel } from "../ground/scripted-model.ts";
-import { until } from "../ground/wait.ts";
+import { type FakeStdio, fakeStdio } from "../../ground/fake-server.ts";
+import { temporaryHome } from "../../ground/home.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { EXTENSION, HOSTS, runPi } from "../../ground/run-pi.ts";
+import { scriptedModel } from "../../ground/scripted-model.ts";
+import { until } from "../../ground/wait.ts";
 
 /** Handed over by an editor. */
 function handed(servers: Readonly<Record<string, FakeStdio>>): Record<string, string> {

@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { fakeStdio, tool } from "../ground/fake-server.ts";
-import { type Home, temporaryHome } from "../ground/home.ts";
-import { isAlive } from "../ground/processes.ts";
-import type { RpcPi } from "../ground/rpc-pi.ts";
-import { rpcPi } from "../ground/rpc-pi.ts";
-import { runCli } from "../ground/run-cli.ts";
-import { EXTENSION, HOSTS, runPi } from "../ground/run-pi.ts";
-import type { ModelRequest, Turn } from "../ground/scripted-model.ts";
-import { scriptedModel, toolResults } from "../ground/scripted-model.ts";
-import { until } from "../ground/wait.ts";
+import { fakeStdio, tool } from "../../ground/fake-server.ts";
+import { type Home, temporaryHome } from "../../ground/home.ts";
+import { isAlive } from "../../ground/processes.ts";
+import type { RpcPi } from "../../ground/rpc-pi.ts";
+import { rpcPi } from "../../ground/rpc-pi.ts";
+import { runCli } from "../../ground/run-cli.ts";
+import { EXTENSION, HOSTS, runPi } from "../../ground/run-pi.ts";
+import type { ModelRequest, Turn } from "../../ground/scripted-model.ts";
+import { scriptedModel, toolResults } from "../../ground/scripted-model.ts";
+import { until } from "../../ground/wait.ts";
 
 const callMcp = (args: object): Turn => ({ call: { tool: "mcp", args } });
 /** A server of an mcp.json brings `mcp_load` and `mcp_call` along. */
