@@ -6,7 +6,7 @@ const FLOORS = [
   ["hosts/pi", "hosts/cli"],
   ["acp"],
   ["tools", "dialogs"],
-  ["session", "broker"],
+  ["session"],
   ["server", "permission"],
   ["protocol", "auth", "catalog", "content", "config"],
   ["transport"],

@@ -86,7 +86,11 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  const url = new URL(request.url ?? "/", "http://localhost");
+  const text = request.url ?? "/";
+  // Whoever can reach this port can send anything.
+  if (!text.startsWith("/") || !URL.canParse(text, "http://localhost"))
+    return page(response, 400, "Not an address", "");
+  const url = new URL(text, "http://localhost");
   const host = (request.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   // A name that leads here by a trick of the DNS is not the one we gave.
   if (!["localhost", "127.0.0.1", "[::1]"].includes(host)) page(response, 403, "Not here", "");

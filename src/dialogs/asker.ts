@@ -1,3 +1,5 @@
+import { untilAborted } from "../protocol/pause.ts";
+
 /**
  * How a host puts a question to a person, in a terminal or in an agent's dialogs. Texts are clean and may have several
  * lines. The signal takes the question away; what it resolves to then is of no account.
@@ -11,13 +13,16 @@ export interface Asker {
   tell(text: string): void;
 }
 
-/** One dialog after the other: each has several questions, and those of two must not mix. */
+/**
+ * One dialog after the other: each has several questions, and those of two must not mix. One that is taken away holds up no
+ * other, whatever its host does with it.
+ */
 export function takeTurns(): <T>(signal: AbortSignal, dialog: () => Promise<T>) => Promise<T> {
   let turn: Promise<unknown> = Promise.resolve();
   return (signal, dialog) => {
     const mine = turn.then(() => {
       signal.throwIfAborted();
-      return dialog();
+      return untilAborted(dialog(), signal);
     });
     turn = mine.catch(() => {});
     return mine;

@@ -218,13 +218,15 @@ async function askToVisit(
   const isLong = lines.length > ADDRESS_LINES;
   const shownLines = isLong ? [...lines.slice(0, ADDRESS_LINES), "…"] : lines;
   const text = [head, "", ...shownLines.map((line) => `  ${line}`), "", ...warnings(address)].join("\n");
-  const options = [DECLINED, OPEN, BY_HAND, ...(isLong ? [SHOW] : [])];
+  // A user name in it makes it look like another place: no browser is started on that.
+  const mayOpen = address.username === "" && address.password === "";
+  const options = [DECLINED, ...(mayOpen ? [OPEN] : []), BY_HAND, ...(isLong ? [SHOW] : [])];
   for (;;) {
     const answer = await asker.select(text, options, signal);
     if (answer === SHOW && isLong) await showPages(asker, pagesOf(address.href), signal);
     else if (answer === DECLINED) return DECLINE;
     else if (answer === BY_HAND) return { action: "accept" };
-    else if (answer !== OPEN || signal.aborted) return CANCEL;
+    else if (answer !== OPEN || !mayOpen || signal.aborted) return CANCEL;
     else return (await openIt(asker, address.href, open, signal)) ? { action: "accept" } : CANCEL;
   }
 }

@@ -59,13 +59,14 @@ describe("sampling", () => {
     expect(sent.length).toBe(times);
   });
 
-  it("shows what is long page by page, and what nobody could see by its number", async () => {
+  it("shows what is long page by page, and leaves out what nobody could see", async () => {
     const text = `${"line\n".repeat(50)}\u202eend`;
-    const { shown, result } = await ask({ ...PARAMS, messages: [user(text)] }, [
+    const { shown, sent, result } = await ask({ ...PARAMS, messages: [user(text)] }, [
       ...["Show all of it", "Next page", "Next page", "Back to the question", "Ask the model", "Send it"],
     ]);
     expect(result).toHaveProperty("role");
-    expect(shown[3]?.text).toMatch(/^Page 3 of 3:[\s\S]*\\u\{202e\}end/);
+    expect(shown[3]?.text).toMatch(/^Page 3 of 3:[\s\S]*\nend/);
+    expect(JSON.stringify(sent)).not.toContain("\u202e");
   });
 
   it("takes no more tokens than anybody wants to pay for", () => {

@@ -1,3 +1,4 @@
+import { sanitizeText } from "../content/sanitize.ts";
 import { isObject } from "../is-object.ts";
 import { CODE, RpcError } from "../protocol/errors.ts";
 import type { JsonObject } from "../protocol/types.ts";
@@ -91,11 +92,12 @@ export function readSample(params: JsonObject): SampleRequest {
       if (!isObject(block) || block.type !== "text" || typeof block.text !== "string") {
         throw invalid("this client takes text alone");
       }
-      return block.text;
+      // What the person is shown and nothing else goes to the model.
+      return sanitizeText(block.text);
     });
     return { role, text: texts.join("\n") } as const;
   });
-  const system = typeof systemPrompt === "string" && systemPrompt !== "" ? systemPrompt : undefined;
+  const system = typeof systemPrompt === "string" && systemPrompt !== "" ? sanitizeText(systemPrompt) : undefined;
   const chars = read.reduce((sum, { text }) => sum + text.length, system?.length ?? 0);
   if (chars > MAX_CHARS) throw invalid(`more than ${MAX_CHARS} characters`);
   const wanted = typeof maxTokens === "number" && maxTokens >= 1 ? Math.floor(maxTokens) : MAX_TOKENS;

@@ -8,6 +8,7 @@ import type { McpSession } from "../session/session.ts";
 import { failureAnswer } from "./answer.ts";
 import { ArgumentsError, wordOf } from "./arguments.ts";
 import { offersResources } from "./offers-resources.ts";
+import { scriptResult } from "./script-result.ts";
 import type { ToolAnswer, ToolCall } from "./tool.ts";
 
 /** What one page of a listing may take of a context, in characters: about 5,000 tokens. */
@@ -40,7 +41,12 @@ async function runList(session: McpSession, call: ToolCall, kind: ListKind): Pro
     const page =
       server === "" ? await listAll(session, kind, call) : await listOne(session, server, cursor, kind, call);
     const text = visibleJson(page);
-    return { content: [{ type: "text", text }], isError: false, details: { server, isError: false }, structured: page };
+    return {
+      content: [{ type: "text", text }],
+      isError: false,
+      details: { server, isError: false },
+      structured: scriptResult(page),
+    };
   } catch (thrown) {
     return failureAnswer(thrown, { server });
   }
@@ -165,7 +171,7 @@ export async function runReadResource(session: McpSession, call: ToolCall): Prom
       content: blocks,
       isError: false,
       details: { ...details, isError: false, truncated, files },
-      structured: { server, uri, contents },
+      structured: scriptResult({ server, uri, contents }),
     };
   } catch (thrown) {
     return failureAnswer(thrown, details);

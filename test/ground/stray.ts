@@ -23,7 +23,8 @@ const PLACES: Places = {
     (folder) => join(homedir(), folder),
   ),
   shared: tmpdir(),
-  names: /^(pi|mcp)(?![a-z])/,
+  // Files that name a container lie here where the temporary folder of a home is none; that they go, their own tests say.
+  names: /^(pi|mcp)(?![a-z])(?!.*\.cid$)/,
 };
 
 /** Files at most this far below a folder. */

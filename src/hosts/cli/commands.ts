@@ -22,28 +22,26 @@ import { validate } from "./validate.ts";
 
 /** All commands, in the order of the help text. */
 export const COMMANDS: readonly Command[] = [
-  ...[
-    list,
-    search,
-    describe,
-    call,
-    read,
-    prompt,
-    doctor,
-    pins,
-    add,
-    importServers,
-    remove,
-    enable,
-    disable,
-    get,
-    config,
-    validate,
-    trust,
-    permission,
-    auth,
-    acp,
-  ],
+  list,
+  search,
+  describe,
+  call,
+  read,
+  prompt,
+  doctor,
+  pins,
+  add,
+  importServers,
+  remove,
+  enable,
+  disable,
+  get,
+  config,
+  validate,
+  trust,
+  permission,
+  auth,
+  acp,
 ];
 
 export const HELP = `pi-mcp ${CLIENT_INFO.version}: use MCP servers from the shell, and configure them
@@ -60,8 +58,10 @@ ${usages()}
           nothing), --force (replace servers of those names), --as NAME (for one server)
   of add, import, remove, enable, disable, get: --project, the project's .mcp.json (.pi/mcp.json if there is only that),
           or --file FILE, the mcp.json or settings.json to edit or show; without them the agent's mcp.json is edited
+  of auth login: --no-browser (print the address), --no-wait (another command completes it)
+  of acp: --permission MODE (what is asked about in the editor), --pi COMMAND (which pi), --no-shim (pi has pi-mcp installed)
   of read: --save FILE, to the letter; --json has all parts of a resource
-  of list, search, describe, call, read, prompt, doctor, pins, config, get: --mcp-config FILE or JSON (any number of
+  of list, search, describe, call, read, prompt, doctor, pins, auth, config, get: --mcp-config FILE or JSON (any number of
           times), servers beside the configured ones, which win over them; --strict-mcp-config, no servers but these
 
 Servers are read from ~/.config/mcp/mcp.json (~/.config may be $XDG_CONFIG_HOME), and from mcp.json, settings.json and

@@ -1,5 +1,7 @@
 import { forgetPermissions } from "../../config/keep-permission.ts";
+import { readKept } from "../../config/kept-permissions.ts";
 import { formatProblem } from "../../config/problems.ts";
+import type { ConfigProblem } from "../../config/record.ts";
 import { userEnvironment } from "../../config/user.ts";
 import { describeKept, describePermission } from "../../permission/describe.ts";
 import { allWords, type Command, UsageError } from "./command.ts";
@@ -26,7 +28,12 @@ export const permission: Command = {
 function show(terminal: Terminal): number {
   const config = configHere({});
   for (const problem of config.problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
-  const settings = config.permission ?? { mode: "yolo" as const, rules: [], kept: [] };
+  const problems: ConfigProblem[] = [];
+  // Shown whether or not the mode asks about anything now.
+  const always = readKept(userEnvironment(), problems);
+  if (config.permission?.kept.length === 0)
+    for (const problem of problems) console.error(`pi-mcp: ${formatProblem(problem)}`);
+  const settings = { mode: "yolo" as const, rules: [], ...config.permission, kept: always };
   if (terminal.json) {
     const { mode, modeSource, rules, kept } = settings;
     const rows = rules.map(({ effect, written, source }) => ({ effect, written, source }));

@@ -1,3 +1,4 @@
+import { visible } from "../../config/problems.ts";
 import { describeError } from "../../error.ts";
 import type { PiCommand } from "./api.ts";
 import type { PiHost } from "./host.ts";
@@ -15,7 +16,7 @@ export function mcpAuthCommand(host: PiHost): PiCommand {
     getArgumentCompletions: (prefix) => {
       const choices = ACTIONS.flatMap((action) => host.serverNames.map((name) => `${action} ${name}`));
       const fitting = choices.filter((choice) => choice.startsWith(prefix));
-      return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: value }));
+      return fitting.length === 0 ? null : fitting.map((value) => ({ value, label: visible(value) }));
     },
     handler: async (args, ctx) => {
       const say = (text: string, type: "info" | "error") => {
