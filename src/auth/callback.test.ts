@@ -23,7 +23,7 @@ test("whatever is asked for, the listener answers and goes on waiting", async ()
     return { title: "Signed in", text: "" };
   });
   const asked = ["//", "///x", "*", "http://[", "http://[::/callback", "/callback?%zz", "/%", "/callback?code=c"];
-  const statuses = [];
+  const statuses: string[] = [];
   for (const target of asked) statuses.push(await statusOf(callback.port, target));
   callback.close();
   expect(statuses).toEqual(["400", "404", "400", "400", "400", "200", "404", "200"]);

@@ -1,3 +1,4 @@
+import { escaped } from "./escaped.ts";
 import { listSome } from "./list-some.ts";
 import type {
   HeadersCommand,
@@ -129,14 +130,6 @@ function pair(name: string, value: string, between: string): string {
 /** Plain words as they are, everything else in quotes as JSON has it. */
 function exact(word: string): string {
   return /^[\w@%+:,./~=${}-]+$/.test(word) ? word : escaped(JSON.stringify(word));
-}
-
-/** What is not seen, or is obeyed by a terminal, or is a space that only looks like one, by its number. */
-export function escaped(text: string): string {
-  return text.replace(
-    /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu,
-    (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`,
-  );
 }
 
 /** The files and servers that wait for a decision in one sentence; names are a stranger's text, so they are few and short. */

@@ -1,4 +1,4 @@
-import { escaped } from "../config/consent.ts";
+import { escaped } from "../config/escaped.ts";
 import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 
 /** Of a name in a sentence or an option. */

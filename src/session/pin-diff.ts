@@ -1,5 +1,5 @@
 import type { PinChange } from "../catalog/pins/definition.ts";
-import { escaped } from "../config/consent.ts";
+import { escaped } from "../config/escaped.ts";
 import { lineDiff } from "../config/line-diff.ts";
 import { isObject } from "../is-object.ts";
 import type { JsonObject } from "../protocol/types.ts";

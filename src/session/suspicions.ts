@@ -1,4 +1,4 @@
-import { escaped } from "../config/consent.ts";
+import { escaped } from "../config/escaped.ts";
 import { isObject } from "../is-object.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
 import type { KnownTools } from "../server/catalogue.ts";

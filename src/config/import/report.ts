@@ -1,5 +1,6 @@
-import { describeTarget, escaped } from "../consent.ts";
+import { describeTarget } from "../consent.ts";
 import { displayTarget } from "../display.ts";
+import { escaped } from "../escaped.ts";
 import { valueCommands } from "../expand.ts";
 import { ORIGINS } from "../origins.ts";
 import { type Decision, type ImportPlan, maskImported, type PlannedClient, type PlannedFile } from "./plan.ts";
