@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +6,10 @@ import { PERMISSION_VARIABLE } from "../../config/permission.ts";
 import type { PermissionMode } from "../../config/record.ts";
 import { endTree, spawnTree } from "../../transport/process-tree.ts";
 import { CHANNEL_VARIABLES } from "../channel.ts";
-import { linesOf } from "../lines.ts";
 import { ProxyDoor } from "./door.ts";
 import { FOLDER_PREFIX, removeLeftFolders } from "./left-folders.ts";
 import { AcpProxy } from "./proxy.ts";
+import { pump } from "./pump.ts";
 import { PI_COMMAND_VARIABLE, writeShim } from "./shim.ts";
 
 /** How long an agent may take to end after its editor has gone, before it is ended. */
@@ -107,14 +106,6 @@ function envOf(
     ...(permission !== undefined && { [PERMISSION_VARIABLE]: permission }),
     ...(shim && { [PI_COMMAND_VARIABLE]: writeShim(folder, shim.pi, shim.extension) }),
   };
-}
-
-/** Line by line; the reader waits while the writer has more than it can take. */
-async function pump(from: Readable, to: Writable, take: (line: Buffer) => void): Promise<void> {
-  for await (const line of linesOf(from)) {
-    take(line);
-    if (to.writableNeedDrain) await Promise.race([once(to, "drain"), once(to, "close")]);
-  }
 }
 
 function writeLine(stream: Writable, line: Buffer | string): void {
