@@ -75,23 +75,28 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
   door.serve(proxy);
 
   const stop = () => void endTree(child, GRACE);
+  // Whoever gave up while the door was opened gets no second word.
+  if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
   // What the agent still has to say is read to its end, if that comes.
   const leave = async () => {
     toAgent.end();
     await Promise.race([exited, pause(GRACE.exitMs)]);
-    stop();
+    // The time for that is over.
+    await endTree(child, { ...GRACE, exitMs: 0 });
   };
   pump(stdin, toAgent, (line) => proxy.fromEditor(line)).then(leave, leave);
-  await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]).catch((error) => {
-    // An agent that had to be ended did not close its output itself.
-    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-  });
-  const code = await Promise.race([exited, failed]);
-  signal?.removeEventListener("abort", stop);
-  stdin.destroy();
-  await endTree(child, GRACE);
-  return code ?? 1;
+  try {
+    await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]).catch((error) => {
+      // An agent that had to be ended did not close its output itself.
+      if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    });
+    return (await Promise.race([exited, failed])) ?? 1;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stdin.destroy();
+    await endTree(child, GRACE);
+  }
 }
 
 function envOf(
