@@ -92,7 +92,16 @@ export class Peer {
     if (typeof method !== "string") this.#settle(id, result, error);
     else if (typeof id === "number") void this.#serve(id, method, params);
     else if (method === "cancel") this.#running.get(Number(isObject(params) ? params.id : undefined))?.abort();
-    else this.#handlers.notify(method, params);
+    else this.#tell(method, params);
+  }
+
+  /** A notice has nobody who would hear that it failed; the line, and what comes next on it, must not pay for it. */
+  #tell(method: string, params: unknown): void {
+    try {
+      this.#handlers.notify(method, params);
+    } catch {
+      // The next one may go well.
+    }
   }
 
   #settle(id: unknown, result: unknown, error: unknown): void {
