@@ -1,17 +1,13 @@
 import type { Socket } from "node:net";
 import { isObject } from "../is-object.ts";
 import { linesOf } from "./lines.ts";
+import { Pending } from "./pending.ts";
 
 /** What came over the line: a request has to be answered. */
 export interface PeerHandlers {
   request(method: string, params: unknown, signal: AbortSignal): Promise<unknown>;
   notify(method: string, params: unknown): void;
   closed(): void;
-}
-
-interface Pending {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
 }
 
 /**
@@ -21,7 +17,7 @@ interface Pending {
 export class Peer {
   readonly #socket: Socket;
   readonly #handlers: PeerHandlers;
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Pending<number>();
   readonly #running = new Map<number, AbortController>();
   #nextId = 1;
   #isClosed = false;
@@ -40,28 +36,12 @@ export class Peer {
   /** Rejects when the other end says no or is gone; aborting tells it so and rejects at once. */
   request(method: string, params: unknown, signal?: AbortSignal): Promise<unknown> {
     if (this.#isClosed) return Promise.reject(new Error("the line is closed"));
-    if (signal?.aborted) return Promise.reject(new Error("cancelled"));
     const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#pending.delete(id);
-        this.notify("cancel", { id });
-        reject(new Error("cancelled"));
-      };
-      const end = () => signal?.removeEventListener("abort", abort);
-      this.#pending.set(id, {
-        resolve: (result) => {
-          end();
-          resolve(result);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
-      });
-      signal?.addEventListener("abort", abort, { once: true });
-      this.#send({ id, method, params });
-    });
+    const sending = {
+      send: () => this.#send({ id, method, params }),
+      cancel: () => this.notify("cancel", { id }),
+    };
+    return this.#pending.wait(id, sending, signal);
   }
 
   close(): void {
@@ -79,8 +59,7 @@ export class Peer {
       // A line that breaks is a line that ends.
     }
     this.#isClosed = true;
-    for (const { reject } of this.#pending.values()) reject(new Error("the line is closed"));
-    this.#pending.clear();
+    this.#pending.rejectAll(new Error("the line is closed"));
     for (const run of this.#running.values()) run.abort();
     this.#handlers.closed();
   }
@@ -92,15 +71,22 @@ export class Peer {
     if (typeof method !== "string") this.#settle(id, result, error);
     else if (typeof id === "number") void this.#serve(id, method, params);
     else if (method === "cancel") this.#running.get(Number(isObject(params) ? params.id : undefined))?.abort();
-    else this.#handlers.notify(method, params);
+    else this.#tell(method, params);
+  }
+
+  /** A notice has nobody who would hear that it failed; the line, and what comes next on it, must not pay for it. */
+  #tell(method: string, params: unknown): void {
+    try {
+      this.#handlers.notify(method, params);
+    } catch {
+      // The next one may go well.
+    }
   }
 
   #settle(id: unknown, result: unknown, error: unknown): void {
-    const pending = typeof id === "number" ? this.#pending.get(id) : undefined;
-    if (pending === undefined) return;
-    this.#pending.delete(id as number);
-    if (error === undefined) pending.resolve(result);
-    else pending.reject(new Error(isObject(error) && typeof error.message === "string" ? error.message : "refused"));
+    const pending = this.#pending.take(id);
+    if (error === undefined) pending?.resolve(result);
+    else pending?.reject(new Error(isObject(error) && typeof error.message === "string" ? error.message : "refused"));
   }
 
   async #serve(id: number, method: string, params: unknown): Promise<void> {

@@ -1,4 +1,5 @@
-import { sanitizeLine } from "../content/sanitize.ts";
+import { randomUUID } from "node:crypto";
+import { sanitizeLine, sanitizeText } from "../content/sanitize.ts";
 import { isObject } from "../is-object.ts";
 import type { PermissionAnswer, PermissionPort, PermissionRequest } from "../permission/port.ts";
 import type { JsonObject, ToolAnnotations } from "../protocol/types.ts";
@@ -25,24 +26,36 @@ export function permissionThrough(
   sessionId: () => string | undefined,
 ): PermissionPort | undefined {
   if (port?.requestPermission === undefined) return undefined;
-  let unnamed = 0;
   return {
     ask: async (request, signal) => {
       const session = sessionId();
       if (session === undefined || port.requestPermission === undefined) throw new Error("the session has no id yet");
-      const callId = request.callId ?? `mcp-${++unnamed}`;
+      // What no call is about has an id that is no other's, of this session or one of before.
+      const callId = request.callId ?? `mcp-${randomUUID()}`;
       return readAnswer(await port.requestPermission(permissionParams(session, callId, request), signal));
     },
   };
 }
 
 function permissionParams(sessionId: string, toolCallId: string, request: PermissionRequest): JsonObject {
-  const { server, name, annotations, args } = request;
-  const title = sanitizeLine(`${server}: ${annotations.title ?? name}`, TITLE_CHARS);
+  const { annotations, args } = request;
   // An editor marks none of them: what stands first is what a person sees first.
   const options = annotations.destructiveHint === true ? [REJECT, ALLOW, ALLOW_THING] : OPTIONS;
-  const toolCall = { toolCallId, title, kind: kindOf(annotations), status: "pending", ...(args && { rawInput: args }) };
+  const toolCall = {
+    toolCallId,
+    title: titleOf(request),
+    kind: kindOf(annotations),
+    status: "pending",
+    content: [{ type: "content", content: { type: "text", text: sanitizeText(request.why) } }],
+    ...(args && { rawInput: args }),
+  };
   return { sessionId, toolCall, options };
+}
+
+/** What is used, by its name: the title is a server's word on itself, and `delete_all` may call itself "Read file". */
+function titleOf({ server, kind, name, annotations: { title } }: PermissionRequest): string {
+  const used = `${server}: ${kind === "tool" ? "" : `${kind} `}${name}`;
+  return sanitizeLine(title === undefined || title === name ? used : `${used} (${title})`, TITLE_CHARS);
 }
 
 /** Whatever is no clear yes is a no. */

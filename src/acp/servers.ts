@@ -4,6 +4,7 @@ import { firstTurnWaitMs } from "../config/environment-limits.ts";
 import { visible } from "../config/problems.ts";
 import type { ConfigProblem, LoadedConfig, PermissionMode } from "../config/record.ts";
 import { McpServerError, messageOf } from "../error.ts";
+import { untilAborted } from "../protocol/pause.ts";
 import type { JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
 import { createSession } from "../session/create-session.ts";
 import type { McpSession } from "../session/session.ts";
@@ -139,7 +140,7 @@ class Connected implements AcpServers {
 
   ready(signal?: AbortSignal): Promise<void> {
     this.#firstTurn ??= this.#awaitStart();
-    return signal === undefined ? this.#firstTurn : Promise.race([this.#firstTurn, aborted(signal)]);
+    return untilAborted(this.#firstTurn, signal).catch(() => {});
   }
 
   tools(): readonly AcpTool[] {
@@ -272,11 +273,4 @@ function conflict(name: string, winner: "acp" | "own" | "rename"): Notice {
 
 function pause(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms).unref());
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from "node:events";
 import { expect, test } from "vitest";
 import { type AcpServersOptions, acpMcpCapabilities, connectAcpServers } from "../../src/acp/index.ts";
 import type { JsonObject } from "../../src/protocol/types.ts";
@@ -100,7 +101,12 @@ test("the first turn does not wait longer than it is told to, and says who is mi
   const { port, shown } = editor();
   await using servers = connect(home, [stdio(slow, "slow")], { port, firstTurnMs: 20 });
   servers.bind("s1");
-  await servers.ready();
+  // A turn that is cancelled waits for nothing, and one that has waited leaves nothing on its signal.
+  await servers.ready(AbortSignal.abort());
+  expect(shown).toEqual([]);
+  const { signal } = new AbortController();
+  await servers.ready(signal);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
   expect(JSON.stringify(shown)).toContain('\\"slow\\" is still starting');
   let told = 0;
   servers.on("tools", () => told++);

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../protocol/types.ts";
 import { abilitiesOf, acpMcpCapabilities } from "../client.ts";
 import { isMcpCommand, MCP_COMMAND } from "../command.ts";
 import { type Notice, noticeUpdate } from "../notices.ts";
+import { Pending } from "../pending.ts";
 import { type ProxySession, ProxySessions } from "./sessions.ts";
 import { keyOf, OWN_PREFIX, promptText, readMessage, type WireMessage } from "./wire.ts";
 
@@ -26,11 +27,6 @@ interface SetUp {
   readonly sessionId: string | undefined;
 }
 
-interface Asked {
-  resolve(result: unknown): void;
-  reject(error: Error): void;
-}
-
 /**
  * Stands between an editor and its agent. Every line passes as it is but these: the editor's servers are taken out and kept, the
  * agent's capabilities say that servers are welcome, `/mcp` is answered and announced, and answers to requests of our own
@@ -39,7 +35,7 @@ interface Asked {
 export class AcpProxy {
   readonly sessions = new ProxySessions();
   readonly #port: ProxyPort;
-  readonly #asked = new Map<string, Asked>();
+  readonly #asked = new Pending<string>();
   readonly #setUps = new Map<string, SetUp>();
   /** By session: the commands its agent announced last. */
   readonly #commands = new Map<string, readonly unknown[]>();
@@ -114,27 +110,11 @@ export class AcpProxy {
   /** Asks the editor something. Rejects with its refusal, or when the request is taken back. */
   ask(method: string, params: JsonObject, signal: AbortSignal): Promise<unknown> {
     const id = `${OWN_PREFIX}${this.#nextId++}`;
-    return new Promise((resolve, reject) => {
-      if (signal.aborted) return reject(new Error("cancelled"));
-      const abort = () => {
-        this.#asked.delete(id);
-        this.#toEditor({ method: "$/cancel_request", params: { requestId: id } });
-        reject(new Error("cancelled"));
-      };
-      const end = () => signal.removeEventListener("abort", abort);
-      this.#asked.set(id, {
-        resolve: (result) => {
-          end();
-          resolve(result);
-        },
-        reject: (error) => {
-          end();
-          reject(error);
-        },
-      });
-      signal.addEventListener("abort", abort, { once: true });
-      this.#toEditor({ id, method, params });
-    });
+    const sending = {
+      send: () => this.#toEditor({ id, method, params }),
+      cancel: () => this.#toEditor({ method: "$/cancel_request", params: { requestId: id } }),
+    };
+    return this.#asked.wait(id, sending, signal);
   }
 
   update(session: ProxySession, update: JsonObject): void {
@@ -151,10 +131,9 @@ export class AcpProxy {
 
   /** Whether it was an answer to a request of ours. */
   #settle({ id, result, error }: WireMessage): boolean {
-    const asked = typeof id === "string" ? this.#asked.get(id) : undefined;
+    const asked = this.#asked.take(id);
     // One that came too late is nobody's, and never the agent's.
     if (asked === undefined) return typeof id === "string" && id.startsWith(OWN_PREFIX);
-    this.#asked.delete(String(id));
     if (error === undefined) asked.resolve(result);
     else asked.reject(new Error("the editor refused"));
     return true;

@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,10 +6,10 @@ import { PERMISSION_VARIABLE } from "../../config/permission.ts";
 import type { PermissionMode } from "../../config/record.ts";
 import { endTree, spawnTree } from "../../transport/process-tree.ts";
 import { CHANNEL_VARIABLES } from "../channel.ts";
-import { linesOf } from "../lines.ts";
 import { ProxyDoor } from "./door.ts";
 import { FOLDER_PREFIX, removeLeftFolders } from "./left-folders.ts";
 import { AcpProxy } from "./proxy.ts";
+import { pump } from "./pump.ts";
 import { PI_COMMAND_VARIABLE, writeShim } from "./shim.ts";
 
 /** How long an agent may take to end after its editor has gone, before it is ended. */
@@ -76,23 +75,28 @@ async function runAgent(options: ProxyOptions, folder: string, door: ProxyDoor):
   door.serve(proxy);
 
   const stop = () => void endTree(child, GRACE);
+  // Whoever gave up while the door was opened gets no second word.
+  if (signal?.aborted) stop();
   signal?.addEventListener("abort", stop, { once: true });
   // What the agent still has to say is read to its end, if that comes.
   const leave = async () => {
     toAgent.end();
     await Promise.race([exited, pause(GRACE.exitMs)]);
-    stop();
+    // The time for that is over.
+    await endTree(child, { ...GRACE, exitMs: 0 });
   };
   pump(stdin, toAgent, (line) => proxy.fromEditor(line)).then(leave, leave);
-  await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]).catch((error) => {
-    // An agent that had to be ended did not close its output itself.
-    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-  });
-  const code = await Promise.race([exited, failed]);
-  signal?.removeEventListener("abort", stop);
-  stdin.destroy();
-  await endTree(child, GRACE);
-  return code ?? 1;
+  try {
+    await Promise.race([pump(fromAgent, stdout, (line) => proxy.fromAgent(line)), failed]).catch((error) => {
+      // An agent that had to be ended did not close its output itself.
+      if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    });
+    return (await Promise.race([exited, failed])) ?? 1;
+  } finally {
+    signal?.removeEventListener("abort", stop);
+    stdin.destroy();
+    await endTree(child, GRACE);
+  }
 }
 
 function envOf(
@@ -107,14 +111,6 @@ function envOf(
     ...(permission !== undefined && { [PERMISSION_VARIABLE]: permission }),
     ...(shim && { [PI_COMMAND_VARIABLE]: writeShim(folder, shim.pi, shim.extension) }),
   };
-}
-
-/** Line by line; the reader waits while the writer has more than it can take. */
-async function pump(from: Readable, to: Writable, take: (line: Buffer) => void): Promise<void> {
-  for await (const line of linesOf(from)) {
-    take(line);
-    if (to.writableNeedDrain) await Promise.race([once(to, "drain"), once(to, "close")]);
-  }
 }
 
 function writeLine(stream: Writable, line: Buffer | string): void {

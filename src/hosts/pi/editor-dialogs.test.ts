@@ -20,7 +20,7 @@ function asking(editor: () => Partial<Editor> | undefined) {
     return Promise.resolve(answer);
   };
   const pi: Dialogs = {
-    permission: { ask: () => said("once") },
+    permission: { ask: () => said("once"), tell: (text) => void asked.push(text) },
     elicit: { modes: ["form", "url"], ask: () => said({ action: "decline" }) },
   };
   const engine = async () => ({ abilitiesOf, elicitThrough, permissionThrough }) as unknown as Engine;
@@ -56,6 +56,12 @@ test("the editor is asked while it is there, and pi's own dialogs show what it c
   await dialogs.permission.ask(USE, signal);
   await dialogs.elicit.ask("fake", FORM, signal);
   expect([shown.length, asked]).toEqual([2, ["pi", "pi", "pi"]]);
+});
+
+test("a person is told what pi's own dialogs would tell them", () => {
+  const { asked, dialogs } = asking(() => undefined);
+  dialogs.permission.tell?.("not kept");
+  expect(asked).toEqual(["not kept"]);
 });
 
 test("an editor that does not answer allows nothing", async () => {

@@ -17,6 +17,7 @@ export function askingEditor(
   return {
     ...dialogs,
     permission: {
+      ...dialogs.permission,
       ask: async (...request) => {
         const { permissionThrough } = await engine();
         return (permissionThrough(editor()?.port, SESSION) ?? dialogs.permission).ask(...request);

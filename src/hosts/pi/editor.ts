@@ -74,8 +74,11 @@ export function callEditor(ctx: PiContext, events: EditorEvents): Editor | undef
       servers: (handed) => {
         if (isClosed) return;
         ({ clientCapabilities } = handed);
-        events.handed(handed);
-        isThere();
+        try {
+          events.handed(handed);
+        } finally {
+          isThere();
+        }
       },
       command: events.command,
       closed: () => {
