@@ -9,6 +9,8 @@ import type { ToolDefinition } from "../protocol/types.ts";
 
 const NAME_CHARS = 100;
 const MAX_NAMES = 10;
+/** One word in every shell, and no option. */
+const PLAIN_NAME = /^[\w.][\w.-]*$/;
 /** A server that goes back and forth between so many lists is heard of again. */
 const MAX_TOLD = 20;
 
@@ -38,6 +40,11 @@ export class ServerPins {
   /** What is said of the last listing. */
   get notices(): readonly string[] {
     return this.#notice === undefined ? [] : [this.#notice];
+  }
+
+  /** Whether its tools are recorded at all. */
+  get isOn(): boolean {
+    return this.#open() !== undefined;
   }
 
   /** Whether anything was ever accepted. Throws McpServerError where that cannot be read. */
@@ -117,14 +124,30 @@ export class ServerPins {
     return this.isStrict && this.#waiting([tool]).length > 0 ? withoutWords(tool) : tool;
   }
 
-  /** Accepts some tools as they are, or all of them, and forgets those that are gone. Rejects with McpServerError. */
-  async accept(tools: readonly ToolDefinition[], names?: readonly string[]): Promise<void> {
+  /** For tools that are to be accepted and were never listed. */
+  unlisted(): McpServerError {
+    return this.#error(
+      `its tools were never listed, so there is nothing to accept; ${this.#command("list")} lists them`,
+    );
+  }
+
+  /**
+   * Accepts some tools as they are, or all of them; those that are gone are forgotten, which only a complete list tells.
+   * Rejects with McpServerError.
+   */
+  async accept(
+    tools: readonly ToolDefinition[],
+    names: readonly string[] | undefined,
+    isComplete: boolean,
+  ): Promise<void> {
     const store = this.#open();
     if (store === undefined) throw this.#error('its tools are not pinned (`pin` is "off")');
     const there = new Map(tools.map((tool): [string, Pin] => [tool.name, pinOf(tool)]));
     try {
       await store.update((now) => {
-        if (names === undefined) return { tools: there, told: [] };
+        if (names === undefined) {
+          return { tools: isComplete ? there : new Map([...(now?.tools ?? []), ...there]), told: [] };
+        }
         const chosen = names.flatMap((name): [string, Pin][] => {
           const pin = there.get(name);
           return pin ? [[name, pin]] : [];
@@ -179,6 +202,12 @@ export class ServerPins {
     const what = [part(of("changed"), "changed"), part(of("new"), "new")].flat().join("; ");
     const wait = policy.pin === "strict" ? ", and these are not called until then" : "";
     return `MCP server \`${name}\` has other tools than were accepted: ${what}. \`pi-mcp pins ${name}\` shows the differences, \`pi-mcp pins accept ${name}\` accepts them${wait}.`;
+  }
+
+  /** A command on this server, for a person to type: a name that a shell would read otherwise stands in none. */
+  #command(words: string): string {
+    const { name } = this.#config();
+    return PLAIN_NAME.test(name) ? `\`pi-mcp ${words} ${name}\`` : `\`pi-mcp ${words}\` with its name`;
   }
 
   #error(text: string): McpServerError {

@@ -106,13 +106,17 @@ export class Tools {
     return { state: "pinned", changes: this.#pins.changes(known.tools) };
   }
 
-  /** Accepts tools as they are known; all of them without names. The names of those that had waited. */
+  /**
+   * Accepts tools as they are known; all of them without names. The names of those that had waited. Rejects with
+   * McpServerError where none is known: an empty set would make each tool of the first list a new one.
+   */
   async accept(names: readonly string[] | undefined): Promise<readonly string[]> {
-    const tools = this.#catalogue.known?.tools ?? [];
+    const { tools, complete } = this.#catalogue.known ?? { tools: [], complete: false };
+    if (this.#pins.isOn && tools.length === 0) throw this.#pins.unlisted();
     const missing = names?.find((name) => !tools.some((tool) => tool.name === name));
     if (missing !== undefined) throw notListed(this.#config, missing, tools);
     const waiting = this.pinState.changes.map(({ tool }) => tool).filter((tool) => names?.includes(tool) ?? true);
-    await this.#pins.accept(tools, names);
+    await this.#pins.accept(tools, names, complete);
     if (waiting.length > 0) {
       this.#options.toolsChanged();
       this.#options.changed();

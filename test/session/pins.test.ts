@@ -191,3 +191,35 @@ test("many sessions that list at once accept one list", async () => {
   expect(session.pins("fake")).toEqual({ state: "pinned", changes: [] });
   expect(readdirSync(join(home.agentDir, "mcp-pins"))).toHaveLength(1);
 });
+
+test("what was never listed is not accepted, so the first list still is", async () => {
+  await using home = await temporaryHome();
+  const strict = { pin: "strict" };
+  const { open } = await sessionOver(home, [read("a")], strict);
+  await using session = open();
+  for (const names of [undefined, ["read"]]) {
+    await expect(session.acceptPins("fake", names)).rejects.toMatchObject({
+      category: "denied",
+      message:
+        "MCP server `fake`: its tools were never listed, so there is nothing to accept; `pi-mcp list fake` lists them",
+    });
+  }
+  await session.callTool("fake", "read", {});
+  expect(session.pins("fake")).toEqual({ state: "pinned", changes: [] });
+});
+
+test("accepting a list that is not complete forgets no tool that is not in it", async () => {
+  await using home = await temporaryHome();
+  await accepted(home, [read("a"), tool("other")]);
+  const part = await sessionOver(home, [read("b"), tool("other")], { maxListItems: 1 });
+  {
+    await using session = part.open();
+    await session.listTools("fake");
+    expect(session.knownTools("fake")?.complete).toBe(false);
+    expect(await session.acceptPins("fake")).toEqual(["read"]);
+  }
+  const { open, told } = await sessionOver(home, [read("b"), tool("other")]);
+  await using session = open();
+  await session.listTools("fake");
+  expect(told).toEqual([]);
+});
