@@ -106,6 +106,12 @@ export class ServerPins {
     throw this.#error(`its tool \`${shown}\` ${why} and is not called before a person accepts it: ${how}`);
   }
 
+  /** For a tool that is called and in no list, so that there is no definition to accept. */
+  unseen(tool: string): McpServerError {
+    const shown = sanitizeLine(tool, NAME_CHARS);
+    return this.#error(`its tool \`${shown}\` is in no list of its tools, so nobody has accepted it; it is not called`);
+  }
+
   /** Tools as a model may see them: of one that waits it reads no word of the server's. The same list where none waits. */
   shown(tools: readonly ToolDefinition[]): readonly ToolDefinition[] {
     if (!this.isStrict) return tools;

@@ -223,3 +223,55 @@ test("accepting a list that is not complete forgets no tool that is not in it", 
   await session.listTools("fake");
   expect(told).toEqual([]);
 });
+
+test("with pin strict a tool that is in no list is not called, though the server finds it by its name", async () => {
+  await using home = await temporaryHome();
+  const strict = { pin: "strict", maxListItems: 1 };
+  const unseen = { category: "denied", message: expect.stringContaining("`other` is in no list of its tools") };
+  const { server, open } = await sessionOver(home, [read("a"), tool("other")], strict);
+  {
+    await using session = open();
+    await session.callTool("fake", "read", {});
+    await expect(session.callTool("fake", "other", {})).rejects.toMatchObject(unseen);
+  }
+  expect(called(server)).toBe(1);
+  for (const tools of [[read("a")], []]) {
+    const finding = await fakeStdio(home, {
+      tools,
+      capabilities: { tools: { search_tool: true } },
+      on: { "tools/search": { result: { tools: [tool("other")] } } },
+    });
+    const { name: _, ...fake } = finding.entry("fake", { pin: "strict" });
+    const mcp = { mcpServers: { [`with${tools.length}`]: fake } };
+    home.write({ mcp });
+    const env = home.env();
+    await using session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd });
+    await expect(session.callTool(`with${tools.length}`, "other", {})).rejects.toMatchObject({ category: "denied" });
+    expect(finding.methods()).toContain("tools/search");
+    expect(called(finding)).toBe(0);
+  }
+});
+
+test.each([
+  ["the same tool", "before", 2],
+  ["another one", "after", 1],
+])("with pin strict a call that is repeated on a new connection finds %s there", async (_what, text, calls) => {
+  await using home = await temporaryHome();
+  const annotations = { idempotentHint: true };
+  const server = await fakeStdio(home, {
+    tools: [read("before", { annotations })],
+    on: {
+      "tools/list": [{ usual: true }, { result: { tools: [read(text, { annotations })] } }],
+      "tools/call": [{ exit: 1 }, { text: "ok" }],
+    },
+  });
+  const { name: _, ...fake } = server.entry("fake", { pin: "strict" });
+  home.write({ mcp: { mcpServers: { fake } } });
+  const env = home.env();
+  await using session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd });
+  const call = session.callTool("fake", "read", {});
+  if (calls === 1) await expect(call).rejects.toMatchObject({ category: "denied" });
+  else expect((await call).isError).toBe(false);
+  expect(server.starts()).toHaveLength(2);
+  expect(called(server)).toBe(calls);
+});
