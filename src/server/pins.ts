@@ -95,21 +95,25 @@ export class ServerPins {
     return this.#config().policy.pin === "strict" && this.#open() !== undefined;
   }
 
-  /** Throws McpServerError `denied` for a tool that waits. */
+  /**
+   * Throws McpServerError `denied` for a tool that waits. A model reads it and may have a shell, so it holds no command that
+   * accepts, and none with a word of the server's in it.
+   */
   assertAccepted(tool: ToolDefinition): void {
     const [change] = this.changes([tool]);
     if (change === undefined) return;
-    const { name } = this.#config();
     const shown = sanitizeLine(tool.name, NAME_CHARS);
     const why = change.kind === "new" ? "is new since its tools were accepted" : "has changed since it was accepted";
-    const how = `\`pi-mcp pins ${name}\` shows how it is now, \`pi-mcp pins accept ${name} ${shown}\` accepts it`;
-    throw this.#error(`its tool \`${shown}\` ${why} and is not called before a person accepts it: ${how}`);
+    const how = `Do not try it again; only the person can accept it, with \`/mcp\` or ${this.#command("pins")}`;
+    throw this.#error(`its tool \`${shown}\` ${why} and is not called before a person accepts it. ${how}`);
   }
 
   /** For a tool that is called and in no list, so that there is no definition to accept. */
   unseen(tool: string): McpServerError {
     const shown = sanitizeLine(tool, NAME_CHARS);
-    return this.#error(`its tool \`${shown}\` is in no list of its tools, so nobody has accepted it; it is not called`);
+    return this.#error(
+      `its tool \`${shown}\` is in no list of its tools, so nobody can have accepted it, and is not called. Do not try it again`,
+    );
   }
 
   /** Tools as a model may see them: of one that waits it reads no word of the server's. The same list where none waits. */
@@ -207,7 +211,8 @@ export class ServerPins {
           )}`;
     const what = [part(of("changed"), "changed"), part(of("new"), "new")].flat().join("; ");
     const wait = policy.pin === "strict" ? ", and these are not called until then" : "";
-    return `MCP server \`${name}\` has other tools than were accepted: ${what}. \`pi-mcp pins ${name}\` shows the differences, \`pi-mcp pins accept ${name}\` accepts them${wait}.`;
+    const where = `\`/mcp\` or ${this.#command("pins")}`;
+    return `MCP server \`${name}\` has other tools than were accepted: ${what}. ${where} shows the differences, and only the person can accept them${wait}.`;
   }
 
   /** A command on this server, for a person to type: a name that a shell would read otherwise stands in none. */
