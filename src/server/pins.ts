@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Pin, type PinChange, pinChanges, pinOf } from "../catalog/pins/definition.ts";
 import { openPins, type PinStore } from "../catalog/pins/store.ts";
 import { listSome } from "../config/list-some.ts";
-import type { ServerConfig } from "../config/record.ts";
+import type { ConfigLayer, ServerConfig } from "../config/record.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
@@ -11,6 +11,8 @@ const NAME_CHARS = 100;
 const MAX_NAMES = 10;
 /** One word in every shell, and no option. */
 const PLAIN_NAME = /^[\w.][\w.-]*$/;
+/** Layers that are no files. */
+const HANDED_OVER: ReadonlySet<ConfigLayer> = new Set<ConfigLayer>(["editor", "environment"]);
 /** A server that goes back and forth between so many lists is heard of again. */
 const MAX_TOLD = 20;
 
@@ -184,11 +186,13 @@ export class ServerPins {
   }
 
   #open(): PinStore | undefined {
-    const { name, source, policy } = this.#config();
+    const config = this.#config();
+    const { name, policy } = config;
     if (this.#folder === undefined || policy.pin === "off") return undefined;
-    const key = `${name}\n${source.file}`;
+    const place = placeOf(config);
+    const key = `${name}\n${place}`;
     if (this.#store === undefined || this.#storeKey !== key) {
-      this.#store = openPins(this.#folder, name, source.file);
+      this.#store = openPins(this.#folder, name, place);
       this.#storeKey = key;
     }
     return this.#store;
@@ -225,6 +229,19 @@ export class ServerPins {
     const { name } = this.#config();
     return new McpServerError(name, "denied", `MCP server \`${name}\`: ${text}`);
   }
+}
+
+/**
+ * Where a server is configured, for its record. What is handed over with a session stands in no file, and has the same place
+ * in every project: there the program or the address is what tells two servers of one name apart. Hashed, since the record
+ * names it and arguments may be secret.
+ */
+function placeOf({ source, fields, target }: ServerConfig): string {
+  const isHandedOver = Object.values(fields).some(({ file, layer }) => file === source.file && HANDED_OVER.has(layer));
+  if (!isHandedOver) return source.file;
+  const parts =
+    target.kind === "stdio" ? [target.kind, target.command, target.args, target.cwd ?? ""] : [target.kind, target.url];
+  return `${source.file}\n${createHash("sha256").update(JSON.stringify(parts)).digest("hex")}`;
 }
 
 function withoutWords({ name, annotations, raw: _ }: ToolDefinition): ToolDefinition {

@@ -1,6 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { readAcpServers } from "../../src/config/acp.ts";
 import { loadConfig } from "../../src/config/load.ts";
 import { createSession } from "../../src/session/create-session.ts";
 import type { McpSession } from "../../src/session/session.ts";
@@ -300,4 +301,33 @@ test("no word of a server's, and no name that a shell would read otherwise, stan
     expect(text).not.toMatch(/pi-mcp [^`]*(?:accept|curl|\$)/);
   }
   expect(told).toHaveLength(1);
+});
+
+test.each([
+  ["editor", (list: object[], home: Home) => readAcpServers(list, { env: home.env() })],
+  [
+    "environment",
+    (list: object[], home: Home) =>
+      loadConfig({ env: { ...home.env(), PI_ACP_MCP_SERVERS: JSON.stringify(list) }, home: home.home }),
+  ],
+])("servers of one name that are handed over by the %s are two where their commands are", async (_layer, config) => {
+  await using home = await temporaryHome();
+  const secret = "planted-s3cret-value";
+  for (const [text, records] of [
+    ["a", 1],
+    ["b", 2],
+  ] as const) {
+    const { command, args } = await fakeStdio(home, { tools: [read(text)] });
+    const list = [{ name: "fake", command, args: [...args, `--token=${secret}`], env: [] }];
+    for (const _round of [1, 2]) {
+      const env = home.env();
+      await using session = createSession(config(list, home), { env, cwd: home.cwd });
+      await session.listTools("fake");
+      expect(session.pins("fake")).toEqual({ state: "pinned", changes: [] });
+    }
+    const folder = join(home.agentDir, "mcp-pins");
+    const files = readdirSync(folder);
+    expect(files).toHaveLength(records);
+    for (const file of files) expect(readFileSync(join(folder, file), "utf8")).not.toContain(secret);
+  }
 });
