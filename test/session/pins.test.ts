@@ -331,3 +331,18 @@ test.each([
     for (const file of files) expect(readFileSync(join(folder, file), "utf8")).not.toContain(secret);
   }
 });
+
+test("with pin strict a listing that is lost before a repeated call counts as no try that may have run", async () => {
+  await using home = await temporaryHome();
+  const server = await fakeStdio(home, {
+    tools: [read("a", { annotations: { idempotentHint: true } })],
+    on: { "tools/list": [{ usual: true }, { exit: 1 }], "tools/call": { exit: 1 } },
+  });
+  const { name: _, ...fake } = server.entry("fake", { pin: "strict" });
+  home.write({ mcp: { mcpServers: { fake } } });
+  const env = home.env();
+  await using session = createSession(loadConfig({ env, home: home.home }), { env, cwd: home.cwd });
+  await expect(session.callTool("fake", "read", {})).rejects.toThrow(/The request may have run \(tried \d times\)/);
+  expect(server.params("tools/list").length).toBeGreaterThan(1);
+  expect(called(server)).toBe(1);
+});
