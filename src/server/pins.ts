@@ -2,13 +2,17 @@ import { createHash } from "node:crypto";
 import { type Pin, type PinChange, pinChanges, pinOf } from "../catalog/pins/definition.ts";
 import { openPins, type PinStore } from "../catalog/pins/store.ts";
 import { listSome } from "../config/list-some.ts";
-import type { ServerConfig } from "../config/record.ts";
+import type { ConfigLayer, ServerConfig } from "../config/record.ts";
 import { sanitizeLine } from "../content/sanitize.ts";
 import { McpServerError, messageOf } from "../error.ts";
 import type { ToolDefinition } from "../protocol/types.ts";
 
 const NAME_CHARS = 100;
 const MAX_NAMES = 10;
+/** One word in every shell, and no option. */
+const PLAIN_NAME = /^[\w.][\w.-]*$/;
+/** Layers that are no files. */
+const HANDED_OVER: ReadonlySet<ConfigLayer> = new Set<ConfigLayer>(["editor", "environment"]);
 /** A server that goes back and forth between so many lists is heard of again. */
 const MAX_TOLD = 20;
 
@@ -38,6 +42,11 @@ export class ServerPins {
   /** What is said of the last listing. */
   get notices(): readonly string[] {
     return this.#notice === undefined ? [] : [this.#notice];
+  }
+
+  /** Whether its tools are recorded at all. */
+  get isOn(): boolean {
+    return this.#open() !== undefined;
   }
 
   /** Whether anything was ever accepted. Throws McpServerError where that cannot be read. */
@@ -88,15 +97,25 @@ export class ServerPins {
     return this.#config().policy.pin === "strict" && this.#open() !== undefined;
   }
 
-  /** Throws McpServerError `denied` for a tool that waits. */
+  /**
+   * Throws McpServerError `denied` for a tool that waits. A model reads it and may have a shell, so it holds no command that
+   * accepts, and none with a word of the server's in it.
+   */
   assertAccepted(tool: ToolDefinition): void {
     const [change] = this.changes([tool]);
     if (change === undefined) return;
-    const { name } = this.#config();
     const shown = sanitizeLine(tool.name, NAME_CHARS);
     const why = change.kind === "new" ? "is new since its tools were accepted" : "has changed since it was accepted";
-    const how = `\`pi-mcp pins ${name}\` shows how it is now, \`pi-mcp pins accept ${name} ${shown}\` accepts it`;
-    throw this.#error(`its tool \`${shown}\` ${why} and is not called before a person accepts it: ${how}`);
+    const how = `Do not try it again; only the person can accept it, with \`/mcp\` or ${this.#command("pins")}`;
+    throw this.#error(`its tool \`${shown}\` ${why} and is not called before a person accepts it. ${how}`);
+  }
+
+  /** For a tool that is called and in no list, so that there is no definition to accept. */
+  unseen(tool: string): McpServerError {
+    const shown = sanitizeLine(tool, NAME_CHARS);
+    return this.#error(
+      `its tool \`${shown}\` is in no list of its tools, so nobody can have accepted it, and is not called. Do not try it again`,
+    );
   }
 
   /** Tools as a model may see them: of one that waits it reads no word of the server's. The same list where none waits. */
@@ -117,14 +136,30 @@ export class ServerPins {
     return this.isStrict && this.#waiting([tool]).length > 0 ? withoutWords(tool) : tool;
   }
 
-  /** Accepts some tools as they are, or all of them, and forgets those that are gone. Rejects with McpServerError. */
-  async accept(tools: readonly ToolDefinition[], names?: readonly string[]): Promise<void> {
+  /** For tools that are to be accepted and were never listed. */
+  unlisted(): McpServerError {
+    return this.#error(
+      `its tools were never listed, so there is nothing to accept; ${this.#command("list")} lists them`,
+    );
+  }
+
+  /**
+   * Accepts some tools as they are, or all of them; those that are gone are forgotten, which only a complete list tells.
+   * Rejects with McpServerError.
+   */
+  async accept(
+    tools: readonly ToolDefinition[],
+    names: readonly string[] | undefined,
+    isComplete: boolean,
+  ): Promise<void> {
     const store = this.#open();
     if (store === undefined) throw this.#error('its tools are not pinned (`pin` is "off")');
     const there = new Map(tools.map((tool): [string, Pin] => [tool.name, pinOf(tool)]));
     try {
       await store.update((now) => {
-        if (names === undefined) return { tools: there, told: [] };
+        if (names === undefined) {
+          return { tools: isComplete ? there : new Map([...(now?.tools ?? []), ...there]), told: [] };
+        }
         const chosen = names.flatMap((name): [string, Pin][] => {
           const pin = there.get(name);
           return pin ? [[name, pin]] : [];
@@ -151,11 +186,13 @@ export class ServerPins {
   }
 
   #open(): PinStore | undefined {
-    const { name, source, policy } = this.#config();
+    const config = this.#config();
+    const { name, policy } = config;
     if (this.#folder === undefined || policy.pin === "off") return undefined;
-    const key = `${name}\n${source.file}`;
+    const place = placeOf(config);
+    const key = `${name}\n${place}`;
     if (this.#store === undefined || this.#storeKey !== key) {
-      this.#store = openPins(this.#folder, name, source.file);
+      this.#store = openPins(this.#folder, name, place);
       this.#storeKey = key;
     }
     return this.#store;
@@ -178,13 +215,33 @@ export class ServerPins {
           )}`;
     const what = [part(of("changed"), "changed"), part(of("new"), "new")].flat().join("; ");
     const wait = policy.pin === "strict" ? ", and these are not called until then" : "";
-    return `MCP server \`${name}\` has other tools than were accepted: ${what}. \`pi-mcp pins ${name}\` shows the differences, \`pi-mcp pins accept ${name}\` accepts them${wait}.`;
+    const where = `\`/mcp\` or ${this.#command("pins")}`;
+    return `MCP server \`${name}\` has other tools than were accepted: ${what}. ${where} shows the differences, and only the person can accept them${wait}.`;
+  }
+
+  /** A command on this server, for a person to type: a name that a shell would read otherwise stands in none. */
+  #command(words: string): string {
+    const { name } = this.#config();
+    return PLAIN_NAME.test(name) ? `\`pi-mcp ${words} ${name}\`` : `\`pi-mcp ${words}\` with its name`;
   }
 
   #error(text: string): McpServerError {
     const { name } = this.#config();
     return new McpServerError(name, "denied", `MCP server \`${name}\`: ${text}`);
   }
+}
+
+/**
+ * Where a server is configured, for its record. What is handed over with a session stands in no file, and has the same place
+ * in every project: there the program or the address is what tells two servers of one name apart. Hashed, since the record
+ * names it and arguments may be secret.
+ */
+function placeOf({ source, fields, target }: ServerConfig): string {
+  const isHandedOver = Object.values(fields).some(({ file, layer }) => file === source.file && HANDED_OVER.has(layer));
+  if (!isHandedOver) return source.file;
+  const parts =
+    target.kind === "stdio" ? [target.kind, target.command, target.args, target.cwd ?? ""] : [target.kind, target.url];
+  return `${source.file}\n${createHash("sha256").update(JSON.stringify(parts)).digest("hex")}`;
 }
 
 function withoutWords({ name, annotations, raw: _ }: ToolDefinition): ToolDefinition {

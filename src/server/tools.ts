@@ -8,7 +8,9 @@ import { messageOf } from "../error.ts";
 import type { Listing } from "../protocol/connection.ts";
 import { RequestTimeout, RpcError } from "../protocol/errors.ts";
 import type { CallToolResult, JsonObject, Progress, ToolAnnotations, ToolDefinition } from "../protocol/types.ts";
+import { TransportError } from "../transport/transport.ts";
 import { type KnownTools, type ServerCatalogue, shownTool } from "./catalogue.ts";
+import { toServerError } from "./failure.ts";
 import { filterMisfits } from "./filter-misfits.ts";
 import type { Link } from "./link.ts";
 import type { Live } from "./live.ts";
@@ -106,13 +108,17 @@ export class Tools {
     return { state: "pinned", changes: this.#pins.changes(known.tools) };
   }
 
-  /** Accepts tools as they are known; all of them without names. The names of those that had waited. */
+  /**
+   * Accepts tools as they are known; all of them without names. The names of those that had waited. Rejects with
+   * McpServerError where none is known: an empty set would make each tool of the first list a new one.
+   */
   async accept(names: readonly string[] | undefined): Promise<readonly string[]> {
-    const tools = this.#catalogue.known?.tools ?? [];
+    const { tools, complete } = this.#catalogue.known ?? { tools: [], complete: false };
+    if (this.#pins.isOn && tools.length === 0) throw this.#pins.unlisted();
     const missing = names?.find((name) => !tools.some((tool) => tool.name === name));
     if (missing !== undefined) throw notListed(this.#config, missing, tools);
     const waiting = this.pinState.changes.map(({ tool }) => tool).filter((tool) => names?.includes(tool) ?? true);
-    await this.#pins.accept(tools, names);
+    await this.#pins.accept(tools, names, complete);
     if (waiting.length > 0) {
       this.#options.toolsChanged();
       this.#options.changed();
@@ -185,7 +191,9 @@ export class Tools {
       signal,
       limit: request.timeoutMs === undefined ? "call" : "own",
       annotations: () => this.#annotationsOf(tool),
-      operate: async ({ connection, redact }) => {
+      operate: async (live) => {
+        await this.#mustBeAcceptedOn(live, tool, signal);
+        const { connection, redact } = live;
         const options = { signal, timeoutMs, onProgress: onProgress && cleaned(onProgress, redact.results) };
         return redactResult(await connection.callTool(tool, args, options), redact.results);
       },
@@ -202,8 +210,42 @@ export class Tools {
   async #mustBeAccepted(tool: string, signal: AbortSignal | undefined): Promise<void> {
     if (!this.#pins.isStrict) return;
     if (!this.#isCurrent()) await this.list({ signal });
-    const definition = this.#catalogue.known?.tools.find(({ name }) => name === tool);
-    if (definition !== undefined) this.#pins.assertAccepted(definition);
+    this.#assertAccepted(tool);
+  }
+
+  /**
+   * The same on the very connection a call goes out on: a new one may be to another program. Rejects with McpServerError,
+   * or with what became of the listing; of that the call was no part, so it may follow on yet another connection.
+   */
+  async #mustBeAcceptedOn(live: Live, tool: string, signal: AbortSignal | undefined): Promise<void> {
+    if (!this.#pins.isStrict) return;
+    if (this.#listed?.live !== live) {
+      const options = { signal, timeoutMs: this.#config.policy.startTimeoutMs };
+      this.#keep(
+        live,
+        await live.connection.listTools(options).catch((error: unknown) => this.#rejectUnsent(live, error)),
+      );
+    }
+    this.#assertAccepted(tool);
+  }
+
+  /** A listing before a call failed: whatever became of it, the call was not sent. */
+  #rejectUnsent(live: Live, thrown: unknown): never {
+    if (!(thrown instanceof TransportError)) {
+      throw toServerError(thrown, { config: this.#config, redactor: live.redact.errors, during: "request" });
+    }
+    const { failure, message, delivery, http, cause } = thrown;
+    const isOver = delivery === "rejected" || failure === "malformed";
+    throw new TransportError(failure, message, isOver ? "rejected" : "not-sent", { cause, ...(http && { http }) });
+  }
+
+  /** By the last listing. What is in none, as its list was cut or is silent of it, nobody can have accepted as it is now. */
+  #assertAccepted(tool: string): void {
+    const listed = this.#listed?.tools.find(({ name }) => name === tool);
+    const found = this.#found?.live === this.#listed?.live ? this.#found?.tools.get(tool) : undefined;
+    const definition = listed ?? (this.#pins.isPinned ? found : undefined);
+    if (definition === undefined) throw this.#pins.unseen(tool);
+    this.#pins.assertAccepted(definition);
   }
 
   /** Takes a listing. From here on there are its tools without configured secrets, and no others. */
