@@ -57,7 +57,8 @@ async function login(home: Home, args: readonly string[] = [], env: Record<strin
   const address = await until(`the browser; the terminal shows ${terminal.shown()}`, () =>
     existsSync(opened) ? readFileSync(opened, "utf8") : undefined,
   );
-  expect(terminal.shown()).toContain(address);
+  // The opener may be faster than the terminal.
+  await until("the address on the terminal", () => terminal.shown().includes(address) || undefined);
   return { terminal, address };
 }
 

@@ -110,7 +110,7 @@ test("[S3-05] what was found is kept, without the server's own arguments, and be
     },
   });
   expect(readFileSync(npx.keptFile, "utf8")).not.toContain("secret");
-  expect(readdirSync(home.agentDir).sort()).toEqual(["mcp-npx-cache.json", "mcp.json"]);
+  expect(readdirSync(home.agentDir).sort()).toEqual(["mcp-catalog", "mcp-npx-cache.json", "mcp.json"]);
 });
 
 describe("[S3-06] what was found is good for 24 hours", () => {
